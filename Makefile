@@ -25,7 +25,7 @@ run: $(READY)  ## Start the hub on this machine
 test: $(STAMP)  ## Run every test that needs only Python
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
-test-clients: $(STAMP_CLIENTS) $(CLIENTS)/mem0/ready $(CLIENTS)/astrbot/ready $(CLIENTS)/sillytavern/ready  ## Run the real clients and a browser against the hub
+test-clients: $(STAMP_CLIENTS) $(CLIENTS)/mem0/ready $(CLIENTS)/astrbot/ready $(CLIENTS)/sillytavern/ready $(CLIENTS)/console/ready  ## Run the real clients and a browser against the hub
 	PLASTIC_MEMORIES_CLIENTS='$(abspath $(CLIENTS))' $(BIN)/python -m pytest -q -m external tests/clients
 
 test-services: $(STAMP_SERVICES)  ## Run the tests against real services, such as a small model
@@ -82,13 +82,19 @@ $(STAMP_SERVICES): $(STAMP)
 $(STAMP_CLIENTS): $(STAMP)
 	@echo "Installing the clients for tests (once) ..."
 	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[all,dev,test-clients]'
-	@command -v chromium >/dev/null || apt-get install -y -qq --no-install-recommends chromium \
+	@command -v chromium >/dev/null || apt-get install -y -qq --no-install-recommends chromium fonts-noto-cjk \
 		|| echo "chromium is missing: the tests with a browser will fail"
 	@touch $@
 
 $(CLIENTS)/sillytavern/ready: tests/clients/environments/package.json
 	@echo "Installing SillyTavern (once) ..."
 	@mkdir -p $(@D) && cp $< $(@D)/
+	@npm install --silent --no-audit --no-fund --prefix $(@D)
+	@touch $@
+
+$(CLIENTS)/console/ready: tests/clients/environments/console.json
+	@echo "Installing the checks of the console (once) ..."
+	@mkdir -p $(@D) && cp $< $(@D)/package.json
 	@npm install --silent --no-audit --no-fund --prefix $(@D)
 	@touch $@
 

@@ -171,6 +171,20 @@ def companion_command(as_json: Path | None, people: tuple[Path, ...], **options:
     _save({"companion": results}, as_json)
 
 
+@main.command("talk")
+@_options("full", "json", "data", "sets", "scratch")
+def talk_command(
+    full: bool, as_json: Path | None, data: Path, sets: str, scratch: Path | None
+) -> None:
+    """Benchmark how often the line that answers a question is quoted from the talk."""
+    from bench.companion import talk
+
+    console = _console()
+    found = sample(_conversations(data, sets, console), FULL if full else QUICK)
+    if found:
+        _save({"talk": talk.run(found, scratch, console)}, as_json)
+
+
 def _speed(full: bool, scratch: Path | None) -> Results:
     with Progress(console=Console(stderr=True), transient=True) as progress:
         results = speed.run(full, scratch, progress)

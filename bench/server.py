@@ -59,7 +59,7 @@ class Server:
         if health["components"]["embedder"]["status"] == "loading":
             return "its embedder is loading"
         backlog = health["embedding_backlog"]
-        return f"{backlog} memories wait for their vectors" if backlog else ""
+        return f"{backlog} entries wait for their vectors" if backlog else ""
 
 
 class StillEmbedding(SystemExit):

@@ -12,6 +12,7 @@ BEGIN;
 
 SELECT create_reference_table('meta');
 SELECT create_reference_table('api_keys');
+SELECT create_reference_table('console_sessions');
 
 SELECT create_distributed_table('users', 'user_id');
 SELECT create_distributed_table('personas', 'user_id', colocate_with => 'users');
@@ -36,5 +37,9 @@ SELECT create_distributed_table('audit', 'user_id', colocate_with => 'users');
 SELECT create_distributed_table('memory_terms', 'user_id', colocate_with => 'users');
 SELECT create_distributed_table('messages_terms', 'user_id', colocate_with => 'users');
 SELECT create_distributed_table('text_partitions', 'user_id', colocate_with => 'users');
+SELECT create_distributed_table('message_corrections', 'user_id', colocate_with => 'users');
+SELECT create_distributed_table('talk_entries', 'user_id', colocate_with => 'users');
+SELECT create_distributed_table('talk_partitions', 'user_id', colocate_with => 'users');
+SELECT create_distributed_table('pending_forgets', 'user_id', colocate_with => 'users');
 
 COMMIT;

@@ -498,6 +498,14 @@ OPERATIONS = [
         '{"kind": "plastic_memories", "version": 1}\n'
         '{"kind": "persona", "persona_id": "p2", "display_name": "Two"}',
     ),
+    Example(
+        "Take an import back, by the import_id of its answer",
+        "POST",
+        "/import/undo",
+        ("status = 404", 'error.code = "not_found"'),
+        {**_KEY, **_JSON},
+        {"import_id": 999_999},
+    ),
     _get("Who changed what", "/audit", {"memory_id": 1}, 'data.items[0].event = "memory.write"'),
     _post(
         "Erase the messages of a session",
@@ -533,6 +541,25 @@ OPERATIONS = [
         "/persona/export_card",
         {"persona_id": "p3", "format": "json"},
         'body contains "lighthouse"',
+    ),
+    _get(
+        "What “forget that” in the chat has hidden", "/memory/forget/pending", {}, "data.items = []"
+    ),
+    Example(
+        "Undo a “forget that”, as long as it is not final",
+        "POST",
+        "/memory/forget/undo",
+        ("status = 404", 'error.code = "not_found"'),
+        {**_KEY, **_JSON},
+        {"persona_id": "p1", "forget_id": 99},
+    ),
+    Example(
+        "Erase everything of the user",
+        "POST",
+        "/user/erase",
+        ("status = 200", "data.receipt exists"),
+        {**_KEY, **_JSON},
+        {"confirm": "userA"},
     ),
 ]
 

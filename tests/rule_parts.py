@@ -22,8 +22,13 @@ from plastic_memories.errors import PlasticMemoriesError
 from plastic_memories.formats.card_macros import MacroNames
 from plastic_memories.formats.pages.page_lines import PageLine, parse_page
 from plastic_memories.formats.pages.page_merge import ENGLISH_HEADINGS, PageHeadings, PageMergePlan
+from plastic_memories.language.gate.decision import Decision
+from plastic_memories.language.gate.gated_drafts import UnreadStatement
+from plastic_memories.language.gate.heads import Assessment, trained_heads
+from plastic_memories.language.gate.kinds import KeepAs, StatementKind
 from plastic_memories.language.reading.clauses import MessageClause, believable_clauses
 from plastic_memories.language.reading.finding import ExtractedItem
+from plastic_memories.language.reading.message_reading import ReadClause
 from plastic_memories.language.text import lazy_regex as lazy
 from plastic_memories.model.card import Card
 from plastic_memories.model.formation import TalkWindow
@@ -31,6 +36,7 @@ from plastic_memories.model.memory import Draft, Memory, MemoryType, SourceType,
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner, Realm, User
 from plastic_memories.model.page import Encoding
+from plastic_memories.rules.lifecycle.retelling import ForgottenStatement, forgotten_statements
 from plastic_memories.rules.lifecycle.transitions import ConfirmOptions, memory_from_draft
 from plastic_memories.rules.prompt.blocks import BlockStyle, style_for
 
@@ -191,6 +197,14 @@ def _clauses(text: str) -> list[MessageClause]:
     return [*believable_clauses(text), MessageClause(text, text, text, opens_sentence=True)]
 
 
+def _read_clauses(text: str) -> list[ReadClause]:
+    message, size = _message(text), len(text)
+    whole = ReadClause(message, text, 0, size, Realm.REAL)
+    spans = ((place, min(size, place + 16)) for place in range(0, size, 16))
+    parts = [ReadClause(message, text[one:end], one, end, Realm.REAL) for one, end in spans]
+    return [whole, *parts]
+
+
 _TEXTUAL: dict[Any, Text] = {
     str: lambda text: text,
     bytes: lambda text: text.encode(),
@@ -209,6 +223,8 @@ _TEXTUAL: dict[Any, Text] = {
     Memory | Draft: _memory,
     MessageClause: lambda text: MessageClause(text, text, text, opens_sentence=True),
     Sequence[MessageClause]: _clauses,
+    Sequence[ReadClause]: _read_clauses,
+    UnreadStatement: lambda text: UnreadStatement(_message(text), text, text),
     ExtractedItem: lambda text: ExtractedItem(text, text, text),
     Card: lambda text: Card(b"", {"name": text, "description": text, "first_mes": text}),
     Sequence[PageLine]: parse_page,
@@ -232,12 +248,15 @@ _PLAIN: dict[Any, Any] = {
     Encoding: Encoding(),
     BlockStyle: style_for("en", UTC, ()),
     ConfirmOptions: ConfirmOptions(),
+    Assessment: trained_heads().assess("我养了两只猫"),
+    Decision: Decision(KeepAs.NOTE, StatementKind.PET, 0.9),
     PageMergePlan: PageMergePlan({}),
     PageHeadings: ENGLISH_HEADINGS,
     Mapping: {},
     Set: frozenset(),
     frozenset: frozenset(),
     Collection: (),
+    Sequence[ForgottenStatement]: forgotten_statements([_memory("I am allergic to mango 芒果")]),
     Sequence: (),
     tuple: (),
     Callable: bool,

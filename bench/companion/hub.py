@@ -41,7 +41,9 @@ class HubCompanion:
             for first in range(0, len(rows), _BATCH):
                 batch = rows[first : first + _BATCH]
                 self._post(person, "/messages/append", {"messages": batch})
-            self._post(person, "/sessions/end", {"session_id": session})
+            if session:
+                ended = {"session_id": session} | _optional(message_type=talk[0].message_type)
+                self._post(person, "/sessions/end", ended)
 
     def finish(self, person: str) -> None:
         self._post(person, "/jobs/run", {"wait": True})
@@ -116,7 +118,8 @@ class HubCompanion:
         return self._call(person, f"{path}?{given}", None)
 
     def _call(self, person: str, path: str, content: bytes | None) -> dict[str, Any]:
-        headers = {**HEADERS, "X-User-Id": person, "Content-Type": "application/json"}
+        user = urllib.parse.quote(person)
+        headers = {**HEADERS, "X-User-Id": user, "Content-Type": "application/json"}
         url = f"http://127.0.0.1:{self.server.port}{path}"
         request = urllib.request.Request(url, data=content, headers=headers)
         with urllib.request.urlopen(request, timeout=_PATIENCE_S) as answer:
@@ -134,8 +137,11 @@ def running_companion(**settings: str) -> Iterator[HubCompanion]:
 
 def _message(one: Utterance, session: str) -> dict[str, Any]:
     row = {"role": one.role, "content": one.text, "session_id": session, "ts": one.at}
-    optional = {"speaker": one.speaker, "message_type": one.message_type}
-    return row | {name: value for name, value in optional.items() if value}
+    return row | _optional(speaker=one.speaker, message_type=one.message_type)
+
+
+def _optional(**fields: str) -> dict[str, str]:
+    return {name: value for name, value in fields.items() if value}
 
 
 def _row_text(row: dict[str, Any]) -> str:

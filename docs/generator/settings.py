@@ -180,7 +180,7 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     "Recall": {
         "snippet_days": "how far back recent messages are quoted",
-        "snippet_limit": "how many of them at most",
+        "snippet_limit": "how many messages are quoted at most, old and recent",
         "recall_budget_tokens": "size of `injection_block` when the request names none",
         "core_budget_tokens": "size of the stable block; the request cannot change it, so that it "
         "stays the same",
@@ -214,7 +214,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "proxy_rewrite_model": "the model for it, usually a small one; the request's if empty",
         "proxy_rewrite_ms": "how long it may take, besides PROXY_RECALL_MS",
         "proxy_connect_s": "how long the upstream may take to be reached",
-        "proxy_first_byte_s": "how long it may take to begin its answer",
+        "proxy_first_byte_s": "how long it may take to begin its answer, connecting included",
         "proxy_idle_s": "how long it may be silent in the middle of one",
     },
     "Embedder": {

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from .commands import HELP, REPLACE, TEXTS, YES, Command
-from .hub_link import HubLink, HubProblem, Json
+from .hub_link import HubLink, Json
+from .hub_problem import HubProblem
 from .identity import Identity
 from .options import Options
 
+logger = logging.getLogger("astrbot")
 _SHOWN = 10
 _LONGEST = 80
 _SURE_FOR_S = 60.0
@@ -31,7 +34,6 @@ class Answers:
         self._texts = TEXTS[options.language]
         self._resets: dict[Identity, float] = {}
         self._do: dict[str, Callable[[Identity, Command], Awaitable[str]]] = {
-            "status": self._status,
             "list": self._list,
             "search": self._search,
             "forget": self._forget,
@@ -39,8 +41,14 @@ class Answers:
             "reset": self._reset,
         }
 
-    async def to(self, who: Identity, command: Command) -> str:
-        """Return the answer to a command; a hub that is unreachable gets an answer, too."""
+    async def to(self, who: Identity, command: Command, *, is_operator: bool = False) -> str:
+        """Return the answer to a command; a hub that is unreachable gets an answer, too.
+
+        What is wrong with the settings is for the operator alone, and never for a group.
+        """
+        told = is_operator and not who.is_group
+        if command.name == "status":
+            return await self._status(who, told=told)
         do = self._do.get(command.name)
         if do is None:
             return HELP
@@ -49,23 +57,37 @@ class Answers:
         try:
             return await do(who, command)
         except HubProblem as problem:
-            return self._problem(problem)
+            return self._problem(problem, told=told)
 
-    async def _status(self, who: Identity, command: Command) -> str:
+    async def _status(self, who: Identity, *, told: bool) -> str:
+        old = ""
         try:
             hub = self._say("ok", version=await self._hub.version())
+            old = await self._rows_without_bot(who)
         except HubProblem as problem:
-            hub = self._problem(problem)
+            hub = self._problem(problem, told=told)
         isolated = self._options.filters.use_bot_isolation
         note = self._say("adapter") if isolated and who.bot_id_is_the_adapters else ""
-        return self._say(
-            "status",
-            hub=hub,
-            key=who.key(use_bot_isolation=isolated) + note,
-            user=who.user_id,
-            persona=self._options.persona_of(who),
-            filters=self._options.filters,
-            waiting=self._waiting(),
+        return (
+            self._say(
+                "status",
+                hub=hub,
+                key=who.key(use_bot_isolation=isolated) + note,
+                user=who.user_id,
+                persona=self._options.persona_of(who),
+                filters=self._options.filters,
+                waiting=self._waiting(),
+            )
+            + old
+        )
+
+    async def _rows_without_bot(self, who: Identity) -> str:
+        """Say that there are rows which no bot sees, and how a bot gets them."""
+        if who.is_group or not self._options.filters.use_bot_isolation or not who.sender_id:
+            return ""
+        count = await self._hub.rows_without_bot(who)
+        return (
+            "\n" + self._say("old", count=count, user=who.user_id, bot=who.bot_id) if count else ""
         )
 
     async def _list(self, who: Identity, command: Command) -> str:
@@ -132,12 +154,12 @@ class Answers:
         memories, messages = await self._hub.reset(who)
         return self._say("reset", memories=memories, messages=messages)
 
-    def _problem(self, problem: HubProblem) -> str:
-        if problem.code == "not_an_app_key":
-            return self._say("user_key")
+    def _problem(self, problem: HubProblem, *, told: bool) -> str:
         if problem.code == "not_found":
             return self._say("not_yours")
-        return self._say("down", why=f"{problem} ({problem.code})")
+        why = problem.explanation(self._options.language, self._options.hub_url)
+        logger.warning("[plastic_memories] %s", why)
+        return f"{self._say('down')}\n{why}" if told else self._say("down")
 
     def _say(self, name: str, /, **fields: Any) -> str:
         return self._texts[name].format(**fields)

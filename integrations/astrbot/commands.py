@@ -19,7 +19,7 @@ YES = frozenset({"confirm", "yes", "确认", "确定"})
 REPLACE = frozenset({"replace", "替换"})
 
 HELP = """记忆指令 / Memory commands（只涉及你自己的记忆 / only your own memories）
-/mem status  状态 — 记忆中心、会话 ID 与隔离开关 / hub, id and filters
+/mem status  状态 — 记忆中枢、会话 ID 与隔离开关 / hub, id and filters
 /mem list [页]  列表 — 记得你的什么 / memories about you
 /mem search <内容>  搜索 — 与一句话有关的记忆 / memories relevant to a text
 /mem forget <编号…>  忘记 — 彻底删除 / erase for good
@@ -28,13 +28,16 @@ HELP = """记忆指令 / Memory commands（只涉及你自己的记忆 / only yo
 /mem help  帮助"""
 
 _CHINESE = {
-    "ok": "记忆中心 {version} 运行正常",
+    "ok": "记忆中枢 {version} 运行正常",
     "status": (
         "{hub}\n会话：{key}\n用户：{user}\n人格：{persona}\n隔离：{filters}\n等待发送：{waiting}"
     ),
     "adapter": "（平台没有可靠的机器人 ID，已改用适配器 ID）",
-    "down": "记忆中心暂时不可用：{why}。对话照常进行。",
-    "user_key": "配置的密钥属于某一个用户，不能代表所有发送者。请在插件设置里填写应用密钥。",
+    "down": "记忆中枢暂时不可用，对话照常进行。",
+    "old": (
+        "另有 {count} 条记忆不属于任何机器人，这里看不到。管理员可用下面的命令归入：\n"
+        "plastic-memories rekey --user {user} --from no-bot --to bot_{bot}"
+    ),
     "nothing": "还没有关于你的记忆。",
     "not_found": "没有找到有关的记忆。",
     "no_candidates": "没有待确认的记忆。",
@@ -66,10 +69,10 @@ _ENGLISH = {
         "Filters: {filters}\nWaiting to be sent: {waiting}"
     ),
     "adapter": " (the platform gives no reliable bot id: the adapter's is used)",
-    "down": "The hub is not available: {why}. The conversation goes on.",
-    "user_key": (
-        "The configured key belongs to one user and cannot speak for every sender. "
-        "Put an app key into the settings."
+    "down": "The hub is not available. The conversation goes on.",
+    "old": (
+        "{count} more memories belong to no bot and are not seen here. To move them:\n"
+        "plastic-memories rekey --user {user} --from no-bot --to bot_{bot}"
     ),
     "nothing": "There are no memories about you yet.",
     "not_found": "No relevant memories.",

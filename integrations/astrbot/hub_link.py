@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 
+from .hub_problem import HubProblem
 from .identity import Identity
 from .options import Options
 
@@ -17,21 +19,17 @@ _TIMEOUT_S = 10.0
 # The hub's deadline ends a little before ours, so that it can return what it has.
 _HUBS_SHARE = 0.8
 _PAGE = 200
+_SPACE = frozenset(" \t\u3000")
 _CATCH_UP_S = 3.0
 
 
-class HubProblem(Exception):
-    """The hub cannot be reached, or refuses; `code` is the hub's error code."""
-
-    def __init__(self, code: str, message: str, detail: Any = None) -> None:
-        super().__init__(message)
-        self.code = code
-        self.detail = detail
-
-    @property
-    def is_passing(self) -> bool:
-        """Return whether the same request may succeed later."""
-        return self.code in ("unreachable", "unavailable", "rate_limited", "internal_error")
+def _session(who: Identity) -> Json:
+    """Return the fields that name a conversation: group 7 is not the private chat with user 7."""
+    return {
+        "platform": who.platform,
+        "message_type": who.message_type,
+        "session_id": who.session_id,
+    }
 
 
 class HubLink:
@@ -39,8 +37,9 @@ class HubLink:
 
     def __init__(self, options: Options, transport: httpx.AsyncBaseTransport | None = None) -> None:
         self._options = options
+        self._has_address = _is_address(options.hub_url)
         self._http = httpx.AsyncClient(
-            base_url=options.hub_url,
+            base_url=options.hub_url if self._has_address else "",
             headers={"X-API-Key": options.api_key},
             timeout=_TIMEOUT_S,
             transport=transport,
@@ -72,7 +71,7 @@ class HubLink:
             "limit": options.max_memories,
             "budget_tokens": options.budget_tokens,
             "deadline_ms": max(1, int(options.deadline_s * 1000 * _HUBS_SHARE)),
-            "session_id": who.session_id,
+            **_session(who),
             "only_session": options.filters.use_session_filtering,
             "source_app": _SOURCE_APP,
             "recent_messages": list(recent),
@@ -85,9 +84,7 @@ class HubLink:
         body = {
             "persona_id": self._options.persona_of(who),
             "bot_id": who.bot_id,
-            "platform": who.platform,
-            "message_type": who.message_type,
-            "session_id": who.session_id,
+            **_session(who),
             "source_app": _SOURCE_APP,
             "messages": list(messages),
         }
@@ -96,7 +93,7 @@ class HubLink:
 
     async def catch_up(self, who: Identity) -> None:
         """Have the hub digest the latest messages of this session, if that does not take long."""
-        body = {**self._place(who), "session_id": who.session_id, "wait": True}
+        body = {**self._place(who), **_session(who), "wait": True}
         try:
             async with asyncio.timeout(_CATCH_UP_S):
                 await self._for(who, "POST", "/jobs/run", body)
@@ -112,11 +109,17 @@ class HubLink:
         """Return the newest memories of a sender that are visible here."""
         params: Json = {**self._place(who), "status": status, "limit": limit}
         if self._options.filters.use_session_filtering:
-            params["session_id"] = who.session_id
+            params |= _session(who)
         answer = await self._for(who, "GET", "/memory/list", params)
         # Global rows of another persona are known here, but changed and forgotten there.
         persona = params["persona_id"]
         return [row for row in answer["items"] if row.get("persona_id", persona) == persona]
+
+    async def rows_without_bot(self, who: Identity) -> int:
+        """Return how many memories of a sender belong to no bot: a bot of its own sees none."""
+        params = {"persona_id": self._options.persona_of(who), "limit": _PAGE}
+        answer = await self._for(who, "GET", "/memory/list", params)
+        return sum(row.get("bot_id") is None for row in answer["items"])
 
     async def forget(self, who: Identity, memory_ids: Sequence[int]) -> int:
         body = {**self._place(who), "memory_ids": list(memory_ids), "include_messages": True}
@@ -140,7 +143,7 @@ class HubLink:
                 break
         body: Json = {**self._place(who), "all": True}
         if self._options.filters.use_session_filtering:
-            body["session_id"] = who.session_id
+            body |= _session(who)
         answer = await self._for(who, "POST", "/messages/purge", body)
         return memories, int(answer["deleted"])
 
@@ -161,6 +164,10 @@ class HubLink:
         """Raise for a user key: with it, every sender would share one memory."""
         if self._is_app_key:
             return
+        if not self._has_address:
+            raise HubProblem("bad_address", "the address of the hub is no address")
+        if not self._options.api_key:
+            raise HubProblem("no_key", "no key is configured")
         try:
             await self._send("GET", "/persona/list", {})
         except HubProblem as problem:
@@ -186,5 +193,15 @@ class HubLink:
         except httpx.HTTPError as error:
             raise HubProblem("unreachable", type(error).__name__) from error
         except (ValueError, KeyError, TypeError) as error:
-            raise HubProblem("unreachable", "this is not a hub") from error
+            raise HubProblem("not_a_hub", "this is not a hub") from error
         raise problem
+
+
+def _is_address(url: str) -> bool:
+    try:
+        httpx.URL(url)
+        parts = urlsplit(url)
+        host, _ = parts.hostname or "", parts.port  # reading a port checks it
+    except (httpx.InvalidURL, ValueError):
+        return False
+    return parts.scheme in ("http", "https") and bool(host) and not _SPACE & {*host}

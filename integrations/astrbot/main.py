@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
 from typing import Any
 
 from astrbot.api import AstrBotConfig, logger, sp
 from astrbot.api.event import AstrMessageEvent, filter  # noqa: A004 - its name in AstrBot
 from astrbot.api.provider import LLMResponse, ProviderRequest
-from astrbot.api.star import Context, Star
+from astrbot.api.star import Context, Star, StarTools
 from astrbot.core.agent.message import TextPart
 
 from .answers import Answers
 from .commands import parse
 from .hub_link import HubLink
+from .hub_problem import HubProblem
 from .identity import Identity, get_bot_session_id, identity_of, persona_name
 from .options import options_from
 from .outbox import Outbox
 from .turns import Recalled, Turns
 
+_CHECK_S = 3.0
 _TURN = "plastic_memories_turn"
+_NAME = "astrbot_plugin_plastic_memories"
 
 
 class PlasticMemories(Star):
@@ -26,10 +31,26 @@ class PlasticMemories(Star):
         super().__init__(context)
         self.options = options_from(config)
         self._hub = HubLink(self.options)
-        self._outbox = Outbox(self._hub.append)
+        self._outbox = Outbox(self._hub.append, path=_data_folder() / "outbox.jsonl")
         self._turns = Turns(self.options, self._hub, self._outbox)
         self._answers = Answers(self.options, self._hub, waiting=lambda: len(self._outbox))
         logger.info("[plastic_memories] %s %s", self.options.hub_url, self.options.filters)
+
+    async def initialize(self) -> None:
+        """Send what waited for this start, and tell the operator what is wrong, if anything is."""
+        self._outbox.start()
+        try:
+            async with asyncio.timeout(_CHECK_S):
+                version = await self._hub.version()
+        except TimeoutError:
+            logger.error(
+                "[plastic_memories] 记忆中枢没有及时应答 / the hub does not answer in time"
+            )
+        except HubProblem as problem:
+            logger.error("[plastic_memories] %s", problem.explanation("zh", self.options.hub_url))
+            logger.error("[plastic_memories] %s", problem.explanation("en", self.options.hub_url))
+        else:
+            logger.info("[plastic_memories] 已连接记忆中枢 / connected to the hub %s", version)
 
     async def terminate(self) -> None:
         await self._outbox.close()
@@ -71,7 +92,9 @@ class PlasticMemories(Star):
     async def mem(self, event: AstrMessageEvent) -> Any:
         """查看和管理自己的记忆 / Your own memories: /mem help"""
         who = await self._identity(event)
-        yield event.plain_result(await self._answers.to(who, parse(event.message_str)))
+        command = parse(event.message_str)
+        answer = await self._answers.to(who, command, is_operator=event.is_admin())
+        yield event.plain_result(answer)
 
     async def _identity(self, event: AstrMessageEvent, chosen: str | None = None) -> Identity:
         # Called for its log line, written when the adapter's id replaces the bot's.
@@ -104,6 +127,11 @@ class PlasticMemories(Star):
         number = await conversations.get_curr_conversation_id(origin)
         found = await conversations.get_conversation(origin, number) if number else None
         return found.persona_id if found else None
+
+
+def _data_folder() -> Path:
+    """Return the plugin's folder for data, which a reload and an update leave alone."""
+    return Path(StarTools.get_data_dir(_NAME))
 
 
 def _inject(req: ProviderRequest, known: Recalled) -> None:

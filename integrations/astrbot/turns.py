@@ -11,10 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .hub_link import HubLink, HubProblem
+from .hub_link import HubLink
+from .hub_problem import HubProblem
 from .identity import Identity
 from .options import Options
-from .outbox import Outbox, Parcel
+from .outbox import Outbox
+from .parcel import Parcel
 
 logger = logging.getLogger("astrbot")
 _RECENT = 4
@@ -39,6 +41,7 @@ class Turns:
         self._options = options
         self._hub = hub
         self._outbox = outbox
+        outbox.on_delivered = self._note
         # Messages in AstrBot's own history need not be recalled as well.
         self._in_history: OrderedDict[str, deque[int]] = OrderedDict()
 
@@ -52,7 +55,7 @@ class Turns:
             async with asyncio.timeout(self._options.deadline_s):
                 found = await self._hub.recall(who, text, recent_of(contexts), known)
         except (HubProblem, TimeoutError) as problem:
-            why = f"{problem} ({problem.code})" if isinstance(problem, HubProblem) else "timeout"
+            why = self._why(problem)
             logger.warning(
                 "[plastic_memories] 本次回复不带记忆 / no memories %s: %s", self._at(who), why
             )
@@ -82,7 +85,7 @@ class Turns:
         messages = [one for one in lines if str(one["content"]).strip()]
         if not messages or not who.sender_id:
             return
-        self._outbox.put(Parcel(who, messages, lambda ids: self._note(conversation, ids)))
+        self._outbox.put(Parcel(who, messages, conversation))
         logger.info("[plastic_memories] remember %s messages=%d", self._at(who), len(messages))
 
     def _note(self, conversation: str, message_ids: Iterable[int]) -> None:
@@ -93,6 +96,11 @@ class Turns:
         self._in_history.move_to_end(conversation)
         while len(self._in_history) > _CONVERSATIONS:
             self._in_history.popitem(last=False)
+
+    def _why(self, problem: HubProblem | TimeoutError) -> str:
+        if isinstance(problem, HubProblem):
+            return problem.explanation(self._options.language, self._options.hub_url)
+        return "timeout"
 
     def _at(self, who: Identity) -> str:
         filters = self._options.filters

@@ -13,6 +13,7 @@ import { Panel } from './src/panel/panel.js';
 const context = () => SillyTavern.getContext();
 const settings = () => settingsIn(context().extensionSettings);
 const t = (text) => context().translate(text);
+const locale = () => context().getCurrentLocale?.();
 const folder = new URL(import.meta.url).pathname.match(/extensions\/(third-party\/[^/]+)/)[1];
 
 const notices = new Notices((error) => {
@@ -82,7 +83,7 @@ async function showPanel() {
     const place = document.getElementById('extensions_settings2');
     place.insertAdjacentHTML('beforeend', html);
     const root = document.getElementById('plastic_memories');
-    const parts = { context, settings, hub, outbox, recorder, notices, persona, card, t };
+    const parts = { context, settings, hub, outbox, recorder, notices, persona, card, locale, t };
     panel = new Panel(root, parts);
     recorder.onChange = () => panel.showBusy();
     outbox.onChange = () => panel.showBusy();

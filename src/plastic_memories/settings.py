@@ -210,6 +210,17 @@ class Settings(BaseModel):
         """Return the variables of older set-ups that are set, and what replaces each."""
         return self._replaced_variables
 
+    def shown_values(self) -> dict[str, tuple[str, bool]]:
+        """Return each variable with its value, secrets masked, and whether it is the default."""
+        shown: dict[str, tuple[str, bool]] = {}
+        for name, field in type(self).model_fields.items():
+            value = getattr(self, name)
+            text = "" if value is None else str(value)
+            is_secret = field.repr is False and bool(text)
+            is_default = name not in self.model_fields_set or value == field.default
+            shown[f"{PREFIX}{name.upper()}"] = ("••••" if is_secret else text, is_default)
+        return shown
+
     @property
     def refuse_contact(self) -> bool:
         return self.sensitive_contact == "refuse"

@@ -51,6 +51,7 @@ ROUTES = [
     route("persona_profile", "GET /persona/profile", P),
     route("slots", "POST /persona/slots/get", P),
     route("persona_delete", "POST /persona/delete", {"persona_id": "p", "confirm": "p"}, "p"),
+    route("erase_user", "POST /user/erase", {"confirm": "u"}, "u"),
     route("recall", "POST /memory/recall", {**TALK, "query": "tea", "limit": 3}, "tea", limit=3),
     route("append_messages", "POST /messages/append",
           {**P, "messages": [{**SAID, "source_app": "python_sdk"}]}, HI),
@@ -87,6 +88,8 @@ ROUTES = [
     route("confirm_many", "POST /memory/confirm", {**P, "memory_ids": [1, 2]}, [1, 2]),
     route("reject_many", "POST /memory/reject",
           {**P, "memory_ids": [1, 2], "never_again": True}, [1, 2], never_again=True),
+    route("pending_forgets", "GET /memory/forget/pending", P),
+    route("undo_forget", "POST /memory/forget/undo", {**P, "forget_id": 4}, 4),
     route("undo", "POST /memory/undo", {**P, "audit_id": 7}, 7),
     route("revoke", "POST /memory/revoke", {**P, "memory_id": 1}, 1),
     route("forget_memory", "POST /memory/forget",
@@ -121,4 +124,5 @@ ROUTES = [
     route("export", "GET /export", {"format": "markdown"}, "markdown"),
     route("export_file", "POST /export/file", {}),
     route("export_files", "GET /export/files", {}),
+    route("import_undo", "POST /import/undo", {"import_id": 3}, 3),
 ]  # fmt: skip

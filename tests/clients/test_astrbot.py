@@ -180,6 +180,17 @@ async def test_what_was_said_in_private_stays_out_of_the_group(scene: Scene) -> 
         assert "杭州" not in await one.asked("/mem search 杭州", 20007, group=777)
 
 
+async def test_a_group_with_the_number_of_its_member_hears_nothing_private(scene: Scene) -> None:
+    async with online(scene.apart) as (one, _):
+        await one.asked("我住在苏州", 20011)
+        assert "苏州" in await learned(one, 20011)
+
+        await one.asked("我住在哪里？", 20011, group=20011)
+
+        assert "苏州" not in scene.prompt
+        assert "苏州" not in await one.asked("/mem list", 20011, group=20011)
+
+
 async def test_somebody_looks_at_their_memories_and_has_them_forgotten(scene: Scene) -> None:
     async with online(scene.apart) as (one, _):
         await one.asked("我对海鲜过敏，我喜欢 jazz", 20008)
@@ -219,3 +230,21 @@ async def test_a_reply_comes_when_the_hub_is_stopped_and_the_talk_is_kept_for_la
         scene.hub.start()
         await scene.has_heard(20010)
         assert "下雪" in await learned(one, 20010)
+
+
+async def test_what_waits_is_sent_after_a_restart_of_astrbot(scene: Scene) -> None:
+    async with online(scene.apart) as (one, _):
+        scene.hub.kill()
+        assert await one.asked("我喜欢听雨", 20012) == "好的"
+        told = await one.asked("/mem list", 20012)
+
+    scene.apart.stop()
+    scene.hub.start()
+    scene.apart.start()
+
+    async with online(scene.apart) as (one, _):
+        await scene.has_heard(20012)
+        assert "听雨" in await learned(one, 20012)
+    assert "Error" not in told
+    assert scene.hub.url not in told
+    assert "连不上记忆中枢" in scene.apart.log

@@ -171,6 +171,27 @@ async def test_a_slot_that_was_forgotten_since_is_empty(settings: Settings, tmp_
     assert examine(settings.db_path, 5000).problems == []
 
 
+async def test_sentences_hidden_since_are_hidden_in_the_restored_database(
+    settings: Settings, tmp_path: Path
+) -> None:
+    async with in_process_transport(settings) as transport, client_of(transport) as client:
+        said = await client.append_messages(
+            Message(role="user", content="I like jazz. I am allergic to quokkas.")
+        )
+        written = await client.write_item(
+            "fact", "pet", "I am allergic to quokkas", source_message_ids=said.message_ids
+        )
+        back_up(settings.db_path, tmp_path / "copy.db")
+        await client.forget_memory(memory_ids=[written.memory_id])
+
+        done = put_back(tmp_path / "copy.db", settings)
+
+        found = await client.recall("quokkas jazz")
+        assert "quokka" not in found.injection_block
+        assert "jazz" in found.injection_block
+        assert done.replayed.hidden == 1
+
+
 async def test_messages_purged_or_hidden_since_do_not_come_back(
     settings: Settings, tmp_path: Path
 ) -> None:

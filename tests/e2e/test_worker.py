@@ -68,7 +68,11 @@ async def test_killed_at_every_step_nothing_is_lost_or_done_twice(tmp_path: Path
     expected = await outcome(tmp_path / calm[0])
     assert len(calm) == 2  # one step beyond the last, before and after
     assert sum(died.values()) >= 16
-    assert expected["jobs"] == [("archive", "completed"), ("full", "completed")]
+    assert expected["jobs"] == [
+        ("archive", "completed"),
+        ("full", "completed"),
+        ("profile", "completed"),
+    ]
     assert expected["session"] == (4, 0, 4)
     assert (expected["lost"], expected["wrong"], expected["archived"]) == (0, [], 4)
     for name in died:

@@ -143,7 +143,7 @@ def test_no_block_can_be_left_and_the_turn_keeps_its_budget(
     talk = [Message(owner=OWNER, role=Role.USER, content=row.content, ts=NOW) for row in rows]
 
     stable = stable_block(rows, style).text
-    turn = turn_block(hits, ([], talk), style, budget).text
+    turn = turn_block(hits, [], talk, style, budget).text
 
     for block in (stable, turn):
         assert len(FENCE.findall(block)) == 2 * bool(block)

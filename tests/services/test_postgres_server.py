@@ -95,7 +95,12 @@ class TestRowSecurity:
         ).fetchall()
 
         db.close()
-        assert {name for (name,) in unguarded} == {"api_keys", "memory_terms", "messages_terms"}
+        assert {name for (name,) in unguarded} == {
+            "api_keys",
+            "console_sessions",
+            "memory_terms",
+            "messages_terms",
+        }
 
 
 class TestManyProcesses:

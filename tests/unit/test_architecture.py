@@ -24,14 +24,17 @@ SOURCES = sorted(
 )
 CODE = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
 BANNED = {"utils", "helpers", "common", "misc", "base", "manager", "processor", "info"}
-# What belongs to nobody: the installation's own notes, and keys (which name their tenant).
-UNOWNED = {"meta", "api_keys"}
+# What belongs to nobody: the installation's own notes, and keys and sessions of the console, which
+# are found by their digest and name their tenant.
+UNOWNED = {"meta", "api_keys", "console_sessions"}
 # The server's own work, over all owners.
 UPKEEP = {
+    "owners_of_due_forgets",
     "first_end", "due_memories", "old_messages", "crowded_personas", "prune_audit",
     "unembedded", "count_unembedded", "count_entries", "entries_after",
     "due_jobs", "due_jobs_by_turns", "quiet_sessions", "queue_depth", "reconcile",
-    "adopt_messages",
+    "adopt_messages", "talk_unembedded", "count_talk_unembedded", "count_talk_entries",
+    "talk_entries_after", "unindexed_talk", "count_unindexed_talk",
     "unarchived_old", "unarchived_crowd", "prune_jobs", "owners_after",
     "kept_page_folders", "keep_pages_of_personas", "keep_pages_of_users",
 }  # fmt: skip

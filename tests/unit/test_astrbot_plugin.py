@@ -7,6 +7,7 @@ import json
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,12 +15,14 @@ import httpx
 import pytest
 from integrations.astrbot.answers import Answers
 from integrations.astrbot.commands import HELP, TEXTS, Command
-from integrations.astrbot.hub_link import HubLink, HubProblem
+from integrations.astrbot.hub_link import HubLink
+from integrations.astrbot.hub_problem import EXPLANATIONS, HubProblem
 from integrations.astrbot.identity import (
     Identity,
 )
 from integrations.astrbot.options import Filters, Options
-from integrations.astrbot.outbox import Outbox, Parcel
+from integrations.astrbot.outbox import Outbox
+from integrations.astrbot.parcel import Parcel
 from integrations.astrbot.turns import Recalled, Turns, recent_of
 
 from harness import Api
@@ -85,6 +88,20 @@ async def test_what_was_said_in_private_stays_out_of_the_group(api: Api) -> None
     assert "海鲜" in await known(free, IN_GROUP)
 
 
+async def test_a_group_with_the_number_of_its_member_hears_nothing_private(api: Api) -> None:
+    hub = link(api)
+    lin = replace(LIN, sender_id="555555", session_id="555555")
+    group = replace(lin, message_type="GroupMessage")
+    await told(hub, lin, "我对海鲜过敏")
+    await told(hub, group, "我喜欢爬山")
+
+    assert "海鲜" not in await known(hub, group)
+    assert "海鲜" not in str(await hub.memories(group))
+    assert "爬山" not in await known(hub, lin, "爬山")
+    await hub.reset(group)
+    assert "海鲜" in await known(hub, lin)
+
+
 async def test_personas_share_only_if_they_are_told_to(api: Api) -> None:
     free = link(api, Options(filters=Filters(use_persona_filtering=False)))
     butler = replace(LIN, persona_id="管家")
@@ -135,7 +152,8 @@ async def test_a_key_of_one_user_is_refused(api: Api) -> None:
         await hub.recall(LIN, "海鲜")
 
     assert problem.value.code == "not_an_app_key"
-    assert "应用密钥" in await Answers(Options(), hub).to(LIN, Command("status"))
+    status = await Answers(Options(), hub).to(LIN, Command("status"), is_operator=True)
+    assert "应用密钥" in status
 
 
 def gone(request: httpx.Request) -> httpx.Response:
@@ -238,6 +256,111 @@ async def test_a_hub_that_stays_away_does_not_fill_the_memory() -> None:
     await outbox.close()
 
 
+async def test_what_waits_survives_a_reload_and_a_restart(tmp_path: Path) -> None:
+    file = tmp_path / "outbox.jsonl"
+    away = Post([HubProblem("unreachable", "stopped")] * 1000, [])
+    before = Outbox(away.append, path=file)
+    for text in ("一", "二", "three"):
+        before.put(Parcel(LIN, [{"content": text}], "c1"))
+    delivered: list[str] = []
+
+    post = Post([], [])
+    after = Outbox(post.append, path=file)
+    after.on_delivered = lambda conversation, _: delivered.append(conversation)
+    after.start()
+    await after.drained()
+
+    assert post.taken == ["一", "二", "three"]
+    assert delivered == ["c1"] * 3
+    assert len(Outbox(post.append, path=file)) == 0
+    assert file.stat().st_mode & 0o077 == 0
+
+
+async def test_what_has_arrived_is_not_sent_again_after_a_restart(tmp_path: Path) -> None:
+    file = tmp_path / "outbox.jsonl"
+    post = Post([], [])
+    outbox = Outbox(post.append, path=file)
+    outbox.put(Parcel(LIN, [{"content": "一"}]))
+    await outbox.drained()
+    post.refusals += [HubProblem("unreachable", "stopped")] * 1000
+    outbox.put(Parcel(LIN, [{"content": "二"}]))
+
+    assert len(Outbox(post.append, path=file)) == 1
+
+
+@pytest.mark.parametrize("damage", ["{", '{"number": "1"}', "[]", "\x00"])
+async def test_a_damaged_file_loses_only_the_damaged_line(tmp_path: Path, damage: str) -> None:
+    file = tmp_path / "outbox.jsonl"
+    away = Post([HubProblem("unreachable", "stopped")] * 1000, [])
+    Outbox(away.append, path=file).put(Parcel(LIN, [{"content": "一"}]))
+    with file.open("a", encoding="utf-8") as lines:
+        lines.write(damage)
+
+    assert len(Outbox(away.append, path=file)) == 1
+
+
+async def test_a_disk_that_refuses_costs_no_message(tmp_path: Path) -> None:
+    post = Post([], [])
+    outbox = Outbox(post.append, path=tmp_path / "no such folder" / "outbox.jsonl")
+
+    outbox.put(Parcel(LIN, [{"content": "一"}]))
+    await outbox.drained()
+
+    assert post.taken == ["一"]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (Options(), "还没有填写密钥"),
+        (Options(api_key="wrong"), "不认识这个密钥"),
+        (Options(api_key="devkey"), "属于某一个用户"),
+        (Options(api_key="appkey", hub_url="http://[nowhere"), "不是有效的网址"),
+        (Options(api_key="appkey", hub_url="http://hub:port"), "不是有效的网址"),
+        (Options(api_key="appkey", hub_url="http://my hub"), "不是有效的网址"),
+    ],
+)
+async def test_what_is_wrong_is_told_to_the_operator_and_to_nobody_else(
+    api: Api, options: Options, says: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    hub = HubLink(options, api.http._transport)
+    answers = Answers(options, hub)
+
+    member = await answers.to(LIN, Command("list"))
+    in_group = await answers.to(IN_GROUP, Command("status"), is_operator=True)
+    operator = await answers.to(LIN, Command("status"), is_operator=True)
+
+    assert member == TEXTS["zh"]["down"]
+    assert says not in in_group
+    assert says in operator
+    assert says in caplog.text
+    await hub.close()
+
+
+def test_both_languages_explain_the_same_problems() -> None:
+    assert EXPLANATIONS["zh"].keys() == EXPLANATIONS["en"].keys()
+
+
+async def test_talk_waits_until_the_operator_has_put_in_a_key() -> None:
+    post = Post([HubProblem(code, "") for code in ("no_key", "unauthorized", "bad_address")], [])
+    outbox = Outbox(post.append, first_wait_s=0.001)
+
+    outbox.put(Parcel(LIN, [{"content": "一"}]))
+    await outbox.drained()
+
+    assert post.taken == ["一"]
+
+
+async def test_the_status_says_how_rows_without_a_bot_get_one(api: Api) -> None:
+    await api.as_("appkey", LIN.user_id).of("default").remember("喝绿茶")
+    answers = Answers(Options(), link(api))
+
+    told = await answers.to(LIN, Command("status"))
+
+    assert "rekey --user aiocqhttp:20001 --from no-bot --to bot_10001" in told
+    assert "rekey" not in await answers.to(IN_GROUP, Command("status"))
+
+
 async def test_somebody_sees_and_forgets_only_their_own(api: Api) -> None:
     hub = link(api)
     answers = Answers(Options(), hub)
@@ -258,7 +381,8 @@ async def test_somebody_sees_and_forgets_only_their_own(api: Api) -> None:
 async def test_a_candidate_is_confirmed_and_takes_the_place_of_another(api: Api) -> None:
     hub, lin = link(api), api.as_("appkey", LIN.user_id).of("default")
     answers = Answers(Options(language="en"), hub)
-    place = {"bot_id": LIN.bot_id, "session_id": LIN.session_id}
+    session = {"platform": LIN.platform, "message_type": LIN.message_type}
+    place = {"bot_id": LIN.bot_id, "session_id": LIN.session_id, **session}
     first = await lin.remember("software developer", "identity", **place)
     second = await lin.remember("工程师", "identity", "k2", **place)
 
@@ -325,5 +449,5 @@ async def test_commands_answer_when_the_hub_is_stopped() -> None:
     answers = Answers(Options(), HubLink(Options(), httpx.MockTransport(gone)))
 
     for name in ("status", "list", "confirm"):
-        assert "记忆中心暂时不可用" in await answers.to(LIN, Command(name))
+        assert "记忆中枢暂时不可用" in await answers.to(LIN, Command(name))
     assert await answers.to(LIN, Command("help")) == HELP

@@ -94,6 +94,27 @@ async def test_an_edited_message_leaves_no_old_words(api: Api, tmp_path: Path) -
     assert edited["pending"] == []
 
 
+@pytest.mark.parametrize("way", ["edit", "delete", "session"])
+async def test_no_ended_row_keeps_the_words_of_a_message_that_is_gone(
+    api: Api, tmp_path: Path, way: str
+) -> None:
+    message_id = await api.say(f"I am allergic to {WORD}s", session_id="s1")
+    await api.did("/jobs/run", session_id="s1", wait=True)
+    assert WORD in str(await api.listed())
+    ways: dict[str, tuple[str, Json]] = {
+        "edit": ("/messages/edit", {"message_id": message_id, "content": "我住在上海"}),
+        "delete": ("/messages/delete", {"message_id": message_id}),
+        "session": ("/messages/delete", {"session_id": "s1", "all": True}),
+    }
+    path, body = ways[way]
+
+    done = await api.did(path, **body)
+
+    assert WORD not in str(await api.saw("/memory/list", status="all"))
+    assert places(tmp_path, WORD) == []
+    assert await api.status_of(done["retracted"][0]) == "revoked"
+
+
 async def test_a_log_that_a_reader_holds_is_named(api: Api, tmp_path: Path) -> None:
     named = await learned(api)
 

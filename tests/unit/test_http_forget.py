@@ -74,7 +74,7 @@ async def test_the_receipt_says_what_was_erased_and_what_remains(api: Api) -> No
 
     receipt = forgotten["receipt"]
     assert receipt["erased"] == {"rows": 2, "summaries": 1, "messages": 0}
-    assert receipt["hidden"] == {"messages": 1}
+    assert receipt["hidden"] == {"messages": 1, "sentences": 1}
     assert receipt["remaining"] == {"rows": 0, "text_index": 0, "slots": 0, "goal_links": 0}
 
 

@@ -96,17 +96,20 @@ async def test_ten_rounds_are_digested_by_themselves(start_hub: StartHub) -> Non
 
     await talk(api, "我海鲜过敏")
 
-    [job] = (await api.saw("/jobs"))["items"]
-    assert (job["status"], job["trigger"]) == ("pending", "threshold")
+    jobs = (await api.saw("/jobs"))["items"]
+    assert {(job["task_type"], job["status"], job["trigger"]) for job in jobs} == {
+        ("full", "pending", "threshold"),
+        ("profile", "pending", "threshold"),
+    }
 
 
 async def test_the_worker_inside_the_server_does_it(api: Api) -> None:
     assert api.hub is not None
     async with asyncio.timeout(10), api.hub.storage.sink.listen(USER) as events:
-        await talk(api, *["嗯"] * 9, "我海鲜过敏")
+        await talk(api, *["嗯"] * 9, "我喜欢爬山")
         assert "job.completed" in [event.event async for event in events_until(events, "job.")]
 
-    assert await api.listed(type="profile") == ["我海鲜过敏"]
+    assert await api.listed(type="profile") == ["我喜欢爬山"]
     [job] = (await api.saw("/jobs"))["items"]
     assert job["trigger"] == "threshold"
 
@@ -116,7 +119,7 @@ async def test_a_silent_session_is_digested_and_archived(
 ) -> None:
     api = await start_hub(clock, worker="off")
     assert api.hub is not None
-    await talk(api, "我海鲜过敏")
+    await talk(api, "我喜欢爬山")
     await api.hub.jobs.queue_idle_sessions()
     assert (await api.saw("/jobs"))["items"] == []
 
@@ -255,7 +258,7 @@ async def test_a_story_stays_a_story(api: Api) -> None:
 
 
 async def test_metrics_count_jobs(api: Api) -> None:
-    await talk(api, "我海鲜过敏")
+    await talk(api, "我喜欢爬山")
     await digest(api)
 
     answer = await api.http.get("/metrics", headers=api.all_headers)

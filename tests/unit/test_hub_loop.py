@@ -58,7 +58,7 @@ async def test_a_thousand_turns_with_recall_leave_what_was_told_and_no_junk(
         if turn % ROUNDS == ROUNDS - 1:
             # A running hub notes what was recalled every 15 seconds: sooner than the next turn.
             await api.hub.recall.recall_counts.flush(api.hub.storage.backend)
-            assert await api.hub.job_runner.run_all_due("w") == 1
+            assert await api.hub.job_runner.run_all_due("w") in {1, 2}  # light jobs too
     await api.did("/jobs/run", session_id="s1", wait=True)
 
     owner = Owner("default", "userA", "p1")

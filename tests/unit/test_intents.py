@@ -16,6 +16,8 @@ ASKED = {
         "我是做什么的",
         "我不吃什么来着",
         "我喜欢什么茶？",
+        "你了解我吗",
+        "do you know me",
         "what do you call me?",
         "what do I do for a living",
         "name something I don't eat",
@@ -27,6 +29,9 @@ ASKED = {
         "她怎么了",
         "有哪些重要的日子",
         "有哪些重要日期",
+        "我有什么重要的事情吗",
+        "这礼拜还有啥事",
+        "anything important this week?",
         "what happened at the office",
         "which important dates are there",
     ],
@@ -37,7 +42,7 @@ ASKED = {
         "我们谈过这本书",
         "you forgot it",
     ],
-    "mixed": ["你忘了我不吃香菜", "还记得那次旅行吗", "上次发生了什么"],
+    "mixed": ["你还记得那件事吗", "你忘了我不吃香菜", "还记得那次旅行吗", "上次发生了什么"],
     "none": ["你好", "今天吃什么", "hello", "我忘了带伞", "讲个笑话", "这个怎么做", "哪里有好吃的"],
 }
 

@@ -64,7 +64,7 @@ async def test_every_name_of_the_contract_is_there_with_its_labels(api: Api) -> 
 
 
 async def test_the_queue_is_shown(api: Api, clock: StillClock) -> None:
-    await api.say("叫我小林", session_id="s1")
+    await api.say("嗯", session_id="s1")
     await api.did("/sessions/end", session_id="s1")
     clock.at += 60
 

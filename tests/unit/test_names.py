@@ -27,7 +27,8 @@ SHARED_CLASS_NAMES: dict[str, str] = {}
 # What the hub is about: each theme has its routes, its bodies, its use cases, its wiring.
 THEMES = words(
     """
-    conversation formation goals memories operations pages personas recall transfer
+    console conversation erasure formation goals memories operations pages personas recall
+    transfer
     """
 )
 THEME_FOLDERS = ("cli", "http", "hub", "model", "wire", "wiring")
@@ -38,6 +39,7 @@ TWINS = {
     "doctor": "what is wrong with an installation: the command, and SQLite's part of it",
     "embedder": "what makes vectors: the command, and the port",
     "envelope": "the frame of every answer: its shape, and how it is written",
+    "erase_user": "to erase a user: the command, and the use case",
     "extractor": "a port, and its only implementation",
     "failures": "how a front door words errors in its own protocol",
     "files": "an adapter that keeps its things in files",

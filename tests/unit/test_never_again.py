@@ -11,7 +11,8 @@ from plastic_memories.model.formation import Proposal, TalkWindow
 async def forbid(api: Api, statement: str) -> None:
     """State something, and forget it for ever."""
     await api.learn(statement, confirm=True)
-    [row] = (await api.saw("/memory/list"))["items"]
+    rows = (await api.saw("/memory/list"))["items"]
+    [row] = [row for row in rows if row["content"] == statement]
     await api.did("/memory/forget", memory_id=row["id"], never_again=True)
 
 
@@ -45,9 +46,12 @@ class ForbiddenWhileRead:
 
     api: Api
     statement: str
+    times_read: int = 0
 
     async def propose(self, window: TalkWindow) -> Proposal:
-        await forbid(self.api, self.statement)
+        if not self.times_read:
+            await forbid(self.api, self.statement)
+        self.times_read += 1
         return Proposal()
 
 

@@ -165,6 +165,18 @@ async def test_an_upstream_that_dies_in_an_answer_breaks_off_as_it_did(
     assert await client.kept() == []
 
 
+async def test_the_time_to_connect_is_not_added_to_the_time_to_begin(
+    serve: Serve, upstream: FakeUpstream
+) -> None:
+    client = await serve(proxy_first_byte_s="0.2", proxy_connect_s="60")
+    upstream.says(Says(hangs=True))
+
+    async with asyncio.timeout(20):
+        answer = await client.post({"messages": [user("你好")]})
+
+    assert answer.status_code == 504
+
+
 async def test_an_upstream_that_never_begins_is_given_up(
     serve: Serve, upstream: FakeUpstream
 ) -> None:

@@ -34,7 +34,7 @@ class Companion:
 
     def recalled(self, chance: random.Random, now: float) -> str:
         rows = chance.sample([*self.memories.values()], min(5, len(self.memories)))
-        block = turn_block([Hit(row, 1.0) for row in rows], ([], []), STYLE, 1_000).text
+        block = turn_block([Hit(row, 1.0) for row in rows], [], [], STYLE, 1_000).text
         stable = stable_block([*self.memories.values()], STYLE).text
         self.prints.append(fingerprint(block) | fingerprint(stable))
         return block or stable

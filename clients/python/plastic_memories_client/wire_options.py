@@ -14,6 +14,9 @@ SourceType = Literal["user_explicit", "model_inferred", "imported", "tool"]
 class MemoryFields(TypedDict, total=False):
     """Optional fields of a memory."""
 
+    session_id: str | None
+    platform: str | None
+    message_type: str | None
     tags: Sequence[str]
     ttl_seconds: float | None
     expires_at: float | None
@@ -23,7 +26,6 @@ class MemoryFields(TypedDict, total=False):
     source_type: SourceType
     source_ref: str | None
     source_app: str | None
-    session_id: str | None
     bot_id: str | None
     speaker: str | None
     quote: str | None
@@ -52,6 +54,9 @@ class MemoryChange(TypedDict, total=False):
 class ListFields(TypedDict, total=False):
     """Filters of a memory list."""
 
+    session_id: str | None
+    platform: str | None
+    message_type: str | None
     status: Literal["active", "candidate", "revoked", "expired", "all"]
     type: str | None
     scope: Scope | None
@@ -63,7 +68,6 @@ class ListFields(TypedDict, total=False):
     until: float | None
     q: str | None
     sort: str
-    session_id: str | None
     limit: int
 
 
@@ -81,6 +85,8 @@ class ForgetFields(TypedDict, total=False):
 class RecallFields(TypedDict, total=False):
     """Optional fields of a recall."""
 
+    platform: str | None
+    message_type: str | None
     limit: int
     only_session: bool
     budget_tokens: int | None

@@ -22,6 +22,10 @@ export class Hub {
         Object.assign(this, { settings, fetchNow });
     }
 
+    get baseUrl() {
+        return this.settings().baseUrl.trim().replace(/\/+$/, '');
+    }
+
     get(path, query, timeoutMs) {
         const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined);
         const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
@@ -33,14 +37,14 @@ export class Hub {
     }
 
     async #call(method, path, body, timeoutMs = SLOW_MS) {
-        const { baseUrl, apiKey, userId } = this.settings();
+        const { apiKey, userId } = this.settings();
         const headers = { 'Content-Type': 'application/json' };
         if (apiKey) headers['X-API-Key'] = apiKey;
         if (userId) headers['X-User-Id'] = userId;
         const controller = new AbortController();
         const timer = setTimeout(() => controller.abort(), timeoutMs);
         try {
-            const answer = await this.fetchNow(`${baseUrl.trim().replace(/\/+$/, '')}${path}`, {
+            const answer = await this.fetchNow(`${this.baseUrl}${path}`, {
                 method,
                 headers,
                 body: body && JSON.stringify(body),

@@ -21,6 +21,10 @@ _PACKAGE = "plastic_memories.cli"
 # commands: help must appear at once.
 COMMANDS = {
     "serve": ("operations.serve", "Start the hub on this machine."),
+    "console": (
+        "operations.console_link",
+        "Open the web console, signed in by a link that works once.",
+    ),
     "demo": ("personas.demo", "Play a short conversation and show what is remembered."),
     "remember": ("memories.remember_and_recall", "Remember a text."),
     "recall": ("memories.remember_and_recall", "Recall memories relevant to a text, best first."),
@@ -30,6 +34,7 @@ COMMANDS = {
     "inbox": ("memories.inbox", "Review candidates that wait for confirmation."),
     "undo": ("memories.undo", "Undo a change that the hub made by itself."),
     "forget": ("memories.forget", "Forget for good, with a receipt."),
+    "erase-user": ("memories.erase_user", "Erase everything of the user, in every persona."),
     "goals": ("personas.goals", "Manage the user's goals."),
     "persona": ("personas.persona", "Manage personas: the characters that remember."),
     "markdown": ("transfer.markdown_sync", "Manage the user's Markdown pages: sync, list, show."),

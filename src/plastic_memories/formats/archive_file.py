@@ -43,6 +43,11 @@ def persona_folder(owner: Owner) -> str:
     return f"{user_folder(_ROOT, owner.user)}/{safe_path_part(owner.persona_id)}"
 
 
+def conversations_folder(user: User) -> str:
+    """Return the folder with all conversations of one user."""
+    return user_folder(_ROOT, user)
+
+
 def user_folder(root: str, user: User) -> str:
     """Return a user's folder below a root."""
     # Users of two tenants may have the same id.

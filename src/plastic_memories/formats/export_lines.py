@@ -26,9 +26,10 @@ from plastic_memories.model.memory import (
     SourceType,
     Status,
 )
-from plastic_memories.model.message import Message, Role
+from plastic_memories.model.message import Message, Role, visible_message
 from plastic_memories.model.owner import Owner, Realm
 from plastic_memories.model.persona import Persona
+from plastic_memories.rules.conversation.session_key import plain_session_id, session_key
 from plastic_memories.rules.lifecycle.transitions import memory_from_draft
 
 FORMAT = "plastic_memories"
@@ -65,7 +66,11 @@ def memory_line(memory: Memory) -> dict[str, Any]:
 
 
 def message_line(message: Message) -> dict[str, Any]:
-    return {"kind": "message", **_json_row(message)}
+    """Return a message without what was forgotten of it."""
+    row = _json_row(visible_message(message))
+    del row["hidden_spans"]
+    plain = plain_session_id(message.session_id, message.platform, message.message_type)
+    return {"kind": "message", **row, "session_id": plain}
 
 
 def goal_line(goal: Goal) -> dict[str, Any]:
@@ -128,6 +133,8 @@ _MESSAGE_TEXT_FIELDS = (
 
 
 def message_from_line(line: Mapping[str, Any], owner: Owner, now: float) -> Message:
+    texts = {name: _text_field(line, name) for name in _MESSAGE_TEXT_FIELDS}
+    texts["session_id"] = session_key(texts["session_id"], texts["platform"], texts["message_type"])
     return Message(
         owner=owner,
         id=_int_field(line, "id") or 0,
@@ -137,7 +144,8 @@ def message_from_line(line: Mapping[str, Any], owner: Owner, now: float) -> Mess
         realm=_enum_field(line, "realm", Realm, Realm.REAL),
         created_at=_time_field(line, "created_at") or now,
         hidden_at=_time_field(line, "hidden_at"),
-        **{name: _text_field(line, name) for name in _MESSAGE_TEXT_FIELDS},
+        hidden_spans=(),
+        **texts,
     )
 
 

@@ -14,6 +14,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from plastic_memories.errors import PlasticMemoriesError
 from plastic_memories.http import landing_page
+from plastic_memories.http.console import assets as console_assets
+from plastic_memories.http.console import routes as console
+from plastic_memories.http.console import session_routes as console_session
 from plastic_memories.http.cors import Cors
 from plastic_memories.http.doors.mcp import router as mcp
 from plastic_memories.http.doors.mem0 import hosted as mem0_hosted
@@ -62,6 +65,10 @@ ROUTERS = (
     mcp.router,
     openai.router,
     landing_page.router,
+    console_assets.router,
+    console_session.router,
+    console.public,
+    console.router,
     mem0_open_source.router,
     mem0_hosted.router,
 )

@@ -25,6 +25,7 @@ from plastic_memories.http.routing import (
     Handler,
     endpoint_parameters,
 )
+from plastic_memories.http.session_cookie import session_secret
 from plastic_memories.hub.hub import Hub
 from plastic_memories.logs import request_fields
 from plastic_memories.model.key import ANY_USER, ApiKey, Caller
@@ -37,11 +38,16 @@ _USER_ID = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]{1,200}")
 
 
 def request_key(headers: Headers) -> str:
-    """Return the API key of a request: `X-API-Key`, or `Authorization: Bearer|Token`."""
+    """Return the API key of a request: `X-API-Key`, or `Authorization: Bearer|Token`.
+
+    Without one, return the secret of the console's session, which stands for its key.
+    """
     if key := headers.get("x-api-key"):
         return key.strip()
     scheme, _, value = headers.get("authorization", "").partition(" ")
-    return value.strip() if scheme.lower() in ("bearer", "token") else ""
+    if scheme.lower() in ("bearer", "token"):
+        return value.strip()
+    return session_secret(headers)
 
 
 async def authenticate_key(connection: HTTPConnection, key_text: str) -> ApiKey:

@@ -47,4 +47,6 @@ class HttpOptions:
     max_event_sockets: int = 500
     max_event_sockets_per_key: int = 50
     metrics_public: bool = False
+    # Name → value without secrets, and whether it is the default: for the operator to look at.
+    effective_settings: Mapping[str, tuple[str, bool]] = field(default_factory=dict)
     proxy: ProxyOptions = field(default_factory=ProxyOptions)

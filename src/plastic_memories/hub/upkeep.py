@@ -1,9 +1,10 @@
-"""Periodic upkeep: expire memories, prune messages, flush recall counts."""
+"""Periodic upkeep: expire memories, prune and index messages, flush recall counts."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from plastic_memories.errors import Unavailable
@@ -18,6 +19,8 @@ from plastic_memories.runtime.recall_counts import RecallCountBuffer
 logger = logging.getLogger(__name__)
 _DAY_S = 86_400.0
 _PRUNE_BATCH = 500
+_ERASING_TASKS = frozenset({TaskType.SCRUB, TaskType.ERASE_USER, TaskType.FORGET})
+_INDEX_BATCH = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +36,7 @@ class UpkeepLoop:
     recall_counts: RecallCountBuffer
     retention: Retention
     work: JobRunner
+    queue_forgets: Callable[[], Awaitable[int]]  # jobs for requests that are to be made final
     interval_s: float = 15.0
 
     async def run_forever(self) -> None:
@@ -53,8 +57,21 @@ class UpkeepLoop:
             "touched": await self.recall_counts.flush(self.storage.backend),
             "expired": await self._expire(now),
             "pruned": await self._prune(now),
+            "forgotten": await self.queue_forgets(),
             "scrubbed": await self._scrub(now),
+            "indexed": await self._index_older(),
         }
+
+    async def _index_older(self) -> int:
+        """Index messages that an older version stored; what is interrupted goes on later."""
+        total = 0
+        if not await self.storage.read(lambda stores: stores.messages.count_unindexed()):
+            return total
+        while done := await self.storage.write(
+            lambda stores: stores.messages.index_older(_INDEX_BATCH)
+        ):
+            total += done
+        return total
 
     async def _expire(self, now: float) -> int:
         total = 0
@@ -66,11 +83,11 @@ class UpkeepLoop:
         return total
 
     async def _scrub(self, now: float) -> int:
-        """Run the jobs that clear erased bytes if formation is off: then no worker runs them."""
+        """Run the jobs that erase if formation is off: then no worker runs them."""
         if self.work.jobs.options.enabled:
             return 0
         due = await self.storage.read(lambda stores: stores.jobs.due(now, _PRUNE_BATCH))
-        waiting = [job for job in due if job.task_type is TaskType.SCRUB]
+        waiting = [job for job in due if job.task_type in _ERASING_TASKS]
         for job in waiting:
             await self.work.run_or_await(job, self.interval_s)
         return len(waiting)

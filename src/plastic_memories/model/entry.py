@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from plastic_memories.model.memory import Memory, Scope
 from plastic_memories.model.owner import Owner, Realm, User, Viewpoint
@@ -52,16 +53,68 @@ class EntryVisibility:
         return True
 
 
+class EntryKind(StrEnum):
+    """What an entry stands for."""
+
+    MEMORY = "memory"
+    MESSAGE = "message"
+
+
+class Audience(StrEnum):
+    """Who could hear a message; unknown if the caller did not say."""
+
+    UNKNOWN = ""
+    PRIVATE = "private"
+    GROUP = "group"
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """A reader of talk: where the answer will be heard, and by which member if in private."""
+
+    view: Viewpoint
+    audience: Audience = Audience.UNKNOWN
+    member: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TalkVisibility:
+    """The columns of a message that decide which listeners may be told it again."""
+
+    bot_id: str
+    realm: Realm
+    source_app: str
+    audience: Audience = Audience.UNKNOWN
+    # Only of private messages: the others may be told again in any session.
+    session_id: str = ""
+    member: str = ""
+
+    def is_visible_from(self, listener: Listener) -> bool:
+        view = listener.view
+        if self.realm is not view.realm or not (view.all_bots or self.bot_id == view.bot_id):
+            return False
+        if view.only_app and self.source_app != view.only_app:
+            return False
+        if not view.session_id or self.audience is Audience.GROUP:
+            return True
+        if listener.audience is Audience.GROUP:
+            return False
+        if self.audience is not Audience.PRIVATE or self.session_id == view.session_id:
+            return True
+        return not self.member or self.member == listener.member
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexEntry:
-    memory_id: int
-    place: EntryVisibility
+    memory_id: int  # of a message: its id
+    place: EntryVisibility | TalkVisibility
     session_id: str
     speaker: str
     happened_at: float
     expires_at: float | None
     importance: float
     ageless: bool
+    by_assistant: bool = False
     terms: bytes  # term codes in text order (language/text/tokens.py)
     vector: bytes | None  # one signed byte per dimension (rules/ranking/vector_codec.py)
 
@@ -80,9 +133,10 @@ class PendingEmbedding:
     """An entry without a vector, with the text to make one from."""
 
     partition: Partition
-    memory_id: int
+    entry_id: int  # of the memory or message
     text: str
     terms: bytes  # its words when it was read: a vector of other words is not stored
+    kind: EntryKind = EntryKind.MEMORY
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,4 +146,5 @@ class EntryCursor:
     tenant_id: str = ""
     user_id: str = ""
     partition_id: str = ""
-    memory_id: int = 0
+    entry_id: int = 0
+    kind: EntryKind = EntryKind.MEMORY

@@ -23,6 +23,8 @@ class TaskType(StrEnum):
     FULL = "full"
     ARCHIVE = "archive"
     EXPORTS = "exports"  # rewrites the user's exports without forgotten memories
+    FORGET = "forget"  # makes requests to forget final, a day after they were made in the chat
+    ERASE_USER = "erase_user"  # erases everything of a user
     SCRUB = "scrub"  # removes the bytes of erased rows from the database files
 
 

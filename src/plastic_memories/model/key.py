@@ -33,6 +33,7 @@ class ApiKey:
     limits: KeyLimits = field(default_factory=KeyLimits)
     created_at: float = 0.0
     revoked_at: float | None = None
+    last_used_at: float | None = None  # to the hour; never for a key from the environment
 
     @property
     def is_app_key(self) -> bool:

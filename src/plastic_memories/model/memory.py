@@ -56,6 +56,8 @@ SLOT_TYPES = frozenset(
 )
 # How a persona calls the user; each may use another name.
 ADDRESS_KEYS = frozenset({"basic_info.address", "basic_info.nickname"})
+# What a row says whose words are gone with the message they came from.
+RETRACTED_TEXT = "（已撤回 · retracted）"
 # Slots that may hold several active rows at once (`coexist`).
 LIST_SLOTS = frozenset({MemoryType.PREFERENCES, MemoryType.CONSTRAINTS})
 

@@ -42,6 +42,7 @@ class RecallQuery:
     only_memory_ids: frozenset[int] | None = None  # restrict the search to these memories
     types: frozenset[MemoryType] | None = None  # restrict the search to memories of these types
     quotes_messages: bool = True  # search old messages too
+    quote_limit: int = 0  # the number of messages that the engine searches for
     exclude_message_ids: frozenset[int] = frozenset()
     explain: bool = False
     deadline_s: float = 1.0
@@ -52,6 +53,16 @@ class Hit:
     """A found memory, its score, the parts of the score, and which searches found it."""
 
     memory: Memory
+    score: float
+    parts: Mapping[str, float] = field(default_factory=dict)
+    found_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """A found message, scored on the scale of the memories."""
+
+    message: Message
     score: float
     parts: Mapping[str, float] = field(default_factory=dict)
     found_by: tuple[str, ...] = ()
@@ -86,6 +97,7 @@ class Findings:
     intent: Intent
     degraded: tuple[str, ...] = ()
     near_misses: Sequence[NearMiss] = ()  # only if the query requests an explanation
+    utterances: Sequence[Utterance] = ()  # best first; the neighbours of the best among them
 
 
 @dataclass(frozen=True, slots=True)

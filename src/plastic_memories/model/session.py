@@ -77,16 +77,22 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class BotSessionAddress:
-    """The rows of a bot ('' for none), in one session or (None) in all of them."""
+    """The rows of a bot ('' for none), in one session or (None) in all of them.
+
+    With a message type, messages of another type in a session of that name are not meant.
+    """
 
     bot_id: str
     session_id: str | None = None
+    platform: str = ""
+    message_type: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RekeyCounts:
-    """How many rows were moved, or would be."""
+    """How many rows were moved, or would be, and of how many users."""
 
+    users: int = 0
     memories: int = 0
     waiting: int = 0  # of them: something else holds at the new place, so they wait for a yes
     messages: int = 0
@@ -94,6 +100,7 @@ class RekeyCounts:
 
     def __add__(self, other: RekeyCounts) -> RekeyCounts:
         return RekeyCounts(
+            users=self.users + other.users,
             memories=self.memories + other.memories,
             waiting=self.waiting + other.waiting,
             messages=self.messages + other.messages,

@@ -14,6 +14,7 @@ class PageFolders(Protocol):
 
     Nothing outside the user's folder is read or written, whatever names or links say. Anything
     but a regular file is ignored. Raises `Unavailable` when the disk does not answer in time.
+    It has nine methods: six read pages in ways that differ in what a caller may wait for.
     """
 
     def may_have_pages(self, user: User) -> bool:
@@ -44,6 +45,10 @@ class PageFolders(Protocol):
 
     async def write_core(self, folder: Owner, text: str, seen: PageFile | None) -> PageFile | None:
         """Write the core page atomically; return None if it no longer equals `seen`."""
+        ...
+
+    async def remove_user(self, user: User) -> int:
+        """Remove all pages of a user and their personas; return how many files there were."""
         ...
 
     def close(self) -> None: ...

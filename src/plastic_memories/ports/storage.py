@@ -11,18 +11,22 @@ from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.stores.audit_log import AuditLog
 from plastic_memories.ports.stores.card_store import CardStore
-from plastic_memories.ports.stores.entry_store import EntryStore
+from plastic_memories.ports.stores.entry_store import EntryStore, TalkEntryStore
 from plastic_memories.ports.stores.goal_store import GoalStore
 from plastic_memories.ports.stores.job_store import FormationBacklog, JobStore
-from plastic_memories.ports.stores.key_store import KeyStore
+from plastic_memories.ports.stores.key_store import ConsoleSessionStore, KeyStore
 from plastic_memories.ports.stores.memory_search import MemorySearch
 from plastic_memories.ports.stores.memory_store import MemoryStore
-from plastic_memories.ports.stores.message_store import MessageSearch, MessageStore
+from plastic_memories.ports.stores.message_store import (
+    CorrectionStore,
+    MessageSearch,
+    MessageStore,
+)
 from plastic_memories.ports.stores.page_store import PageStore
 from plastic_memories.ports.stores.persona_store import PersonaStore
 from plastic_memories.ports.stores.session_store import BranchStore, SessionStore
 from plastic_memories.ports.stores.slot_store import SlotStore
-from plastic_memories.ports.stores.tombstone_store import TombstoneStore
+from plastic_memories.ports.stores.tombstone_store import PendingForgetStore, TombstoneStore
 from plastic_memories.ports.stores.vector_store import VectorStore
 
 T = TypeVar("T")
@@ -74,15 +78,21 @@ class Stores(Protocol):
     @property
     def entries(self) -> EntryStore: ...
     @property
+    def talk_entries(self) -> TalkEntryStore: ...
+    @property
     def vectors(self) -> VectorStore: ...
     @property
     def slots(self) -> SlotStore: ...
     @property
     def tombstones(self) -> TombstoneStore: ...
     @property
+    def pending_forgets(self) -> PendingForgetStore: ...
+    @property
     def messages(self) -> MessageStore: ...
     @property
     def message_search(self) -> MessageSearch: ...
+    @property
+    def corrections(self) -> CorrectionStore: ...
     @property
     def personas(self) -> PersonaStore: ...
     @property
@@ -101,6 +111,8 @@ class Stores(Protocol):
     def pages(self) -> PageStore: ...
     @property
     def keys(self) -> KeyStore: ...
+    @property
+    def console_sessions(self) -> ConsoleSessionStore: ...
     @property
     def audit(self) -> AuditLog: ...
     @property

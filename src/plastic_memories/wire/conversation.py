@@ -9,8 +9,8 @@ from pydantic import Tag as Variant
 
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner, Realm
+from plastic_memories.rules.conversation.session_key import session_key
 from plastic_memories.wire.fields import (
-    BotRequest,
     Flag,
     Id,
     IdParam,
@@ -20,22 +20,21 @@ from plastic_memories.wire.fields import (
     PersonaRequest,
     RequestBody,
     ResponseBody,
+    SessionFields,
+    SessionRequest,
     Text,
     Timestamp,
 )
 from plastic_memories.wire.recall import MessageRow
 
 
-class MessageBody(RequestBody):
+class MessageBody(RequestBody, SessionFields):
     role: Role
     content: Text
     speaker: OptionalName | None = None
-    session_id: OptionalName | None = None
     source_app: OptionalName | None = None
     bot_id: OptionalName | None = None
     branch_id: OptionalName | None = None
-    platform: OptionalName | None = None
-    message_type: OptionalName | None = None
     realm: Realm = Realm.REAL
     ts: Timestamp | None = None
     client_msg_id: OptionalName | None = None
@@ -48,18 +47,19 @@ class MessageBody(RequestBody):
         def text(name: str) -> str:
             return getattr(self, name) or getattr(shared, name, None) or ""
 
+        platform, message_type = text("platform"), text("message_type")
         return Message(
             owner=owner,
             role=self.role,
             content=self.content,
             ts=now if self.ts is None else self.ts,
             speaker=self.speaker or "",
-            session_id=text("session_id"),
+            session_id=session_key(text("session_id"), platform, message_type),
             source_app=text("source_app"),
             bot_id=text("bot_id"),
             branch_id=text("branch_id"),
-            platform=text("platform"),
-            message_type=text("message_type"),
+            platform=platform,
+            message_type=message_type,
             realm=self.realm,
             client_msg_id=self.client_msg_id or "",
         )
@@ -69,16 +69,13 @@ class AppendOneRequest(MessageBody):
     persona_id: Name
 
 
-class AppendManyRequest(PersonaRequest):
+class AppendManyRequest(PersonaRequest, SessionFields):
     """Up to 100 messages; fields given here apply to each message that leaves them out."""
 
     messages: Annotated[list[MessageBody], Field(min_length=1, max_length=100)]
-    session_id: OptionalName | None = None
     source_app: OptionalName | None = None
     bot_id: OptionalName | None = None
     branch_id: OptionalName | None = None
-    platform: OptionalName | None = None
-    message_type: OptionalName | None = None
 
 
 def _append_variant(body: Any) -> str:
@@ -113,12 +110,11 @@ _SESSION_SCHEMA: dict[str, Any] = {
 }
 
 
-class MessageRequest(BotRequest):
+class MessageRequest(SessionRequest):
     """One message, by the hub's id or by the client's own."""
 
     message_id: Id | None = None
     client_msg_id: OptionalName | None = None
-    session_id: OptionalName | None = None
 
     @property
     def names_one_message(self) -> bool:
@@ -177,7 +173,7 @@ class DeleteMessagesResponse(RevisionResponse):
     deleted: int
 
 
-class BranchRequest(BotRequest):
+class BranchRequest(SessionRequest):
     """Where to branch off; `branch_id` is chosen by the client, so that a retry is safe."""
 
     model_config = ConfigDict(
@@ -215,10 +211,9 @@ class BranchResponse(ResponseBody):
     from_message_id: int
 
 
-class RecentMessagesQuery(BotRequest):
+class RecentMessagesQuery(SessionRequest):
     limit: PageSize = 20
     days: Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)] | None = None
-    session_id: OptionalName | None = None
     source_app: OptionalName | None = None
     branch_id: OptionalName | None = None
     before_id: IdParam | None = None
@@ -228,7 +223,7 @@ class RecentMessagesResponse(ResponseBody):
     messages: list[MessageRow]
 
 
-class PurgeMessagesRequest(BotRequest):
+class PurgeMessagesRequest(SessionRequest):
     """Choose messages: before a time, older than some days, or all of them."""
 
     model_config = ConfigDict(
@@ -244,7 +239,6 @@ class PurgeMessagesRequest(BotRequest):
     before_ts: Timestamp | None = None
     days: Annotated[float, Field(strict=True, ge=0, le=1e6, allow_inf_nan=False)] | None = None
     all: Flag = False
-    session_id: OptionalName | None = None
 
     @model_validator(mode="after")
     def _require_range(self) -> Self:

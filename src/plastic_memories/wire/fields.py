@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from plastic_memories.formats.export_lines import EARLIEST, LATEST
+from plastic_memories.rules.conversation.session_key import session_key
 
 # None of our databases stores a null character in text.
 _NO_NULL = r"^[^\x00]*$"
@@ -58,6 +59,27 @@ class BotRequest(PersonaRequest):
 
     bot_id: OptionalName | None = None
     bots: Annotated[str, StringConstraints(pattern="^(all)?$")] | None = None
+
+
+class SessionFields(BaseModel):
+    """The conversation a request is about.
+
+    With `platform`, the same session id on another platform or of another message type is another
+    conversation; name both with every request, then.
+    """
+
+    session_id: OptionalName | None = None
+    platform: OptionalName | None = None
+    message_type: OptionalName | None = None
+
+    @property
+    def session_key(self) -> str:
+        """Return the id under which the conversation is stored; empty if none is named."""
+        return session_key(self.session_id or "", self.platform or "", self.message_type or "")
+
+
+class SessionRequest(BotRequest, SessionFields):
+    """A request about one persona in one conversation."""
 
 
 class ResponseBody(BaseModel):

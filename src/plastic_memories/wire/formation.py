@@ -21,12 +21,13 @@ from plastic_memories.wire.fields import (
     PageSize,
     RequestBody,
     ResponseBody,
+    SessionRequest,
     TimestampParam,
 )
 from plastic_memories.wire.memories import MemoryRow, memory_row_fields
 
 
-class EndSessionRequest(BotRequest):
+class EndSessionRequest(SessionRequest):
     session_id: Name
     source_app: OptionalName | None = None
 
@@ -84,8 +85,7 @@ class JobsQuery(RequestBody):
     limit: PageSize = 50
 
 
-class RunJobsRequest(BotRequest):
-    session_id: OptionalName | None = None
+class RunJobsRequest(SessionRequest):
     source_app: OptionalName | None = None
     wait: Flag = False
 
@@ -176,7 +176,7 @@ class ArchiveListQuery(BotRequest):
     cursor: IdParam | None = None
 
 
-class ArchiveGetQuery(BotRequest):
+class ArchiveGetQuery(SessionRequest):
     session_id: OptionalName
     source_app: OptionalName | None = None
     branch_id: OptionalName | None = None

@@ -36,6 +36,8 @@ from plastic_memories.wire.fields import (
     PersonaRequest,
     RequestBody,
     ResponseBody,
+    SessionFields,
+    SessionRequest,
     Share,
     ShareParam,
     ShortText,
@@ -70,7 +72,7 @@ Tags = Annotated[tuple[Tag, ...], Field(max_length=50)]
 _DRAFT_FIELDS = frozenset(item.name for item in fields(Draft))
 
 
-class MemoryBody(RequestBody):
+class MemoryBody(RequestBody, SessionFields):
     """One statement to remember."""
 
     type: MemoryType
@@ -85,7 +87,6 @@ class MemoryBody(RequestBody):
     source_type: SourceType = SourceType.USER_EXPLICIT
     source_ref: ShortText | None = None
     source_app: OptionalName | None = None
-    session_id: OptionalName | None = None
     bot_id: OptionalName | None = None
     speaker: OptionalName | None = None
     quote: Text | None = None
@@ -106,7 +107,7 @@ class MemoryBody(RequestBody):
             expires_at = now + self.ttl_seconds
         # What is not given is what a draft says of itself.
         given = {name: value for name, value in self if name in _DRAFT_FIELDS and value is not None}
-        return Draft(**{**given, "expires_at": expires_at})
+        return Draft(**{**given, "session_id": self.session_key, "expires_at": expires_at})
 
 
 class WriteOneRequest(MemoryBody):
@@ -126,7 +127,7 @@ class ConversationMessageBody(RequestBody):
     speaker: OptionalName | None = None
 
 
-class WriteConversationRequest(PersonaRequest):
+class WriteConversationRequest(PersonaRequest, SessionFields):
     """A conversation to extract memories from."""
 
     messages: Annotated[list[ConversationMessageBody], Field(max_length=500)]
@@ -135,7 +136,6 @@ class WriteConversationRequest(PersonaRequest):
         Flag,
         Field(description="Store the other sentences of a message read in part, as notes."),
     ] = False
-    session_id: OptionalName | None = None
     source_app: OptionalName | None = None
     bot_id: OptionalName | None = None
 
@@ -209,52 +209,6 @@ class UndoChangeRequest(BotRequest):
     audit_id: Id
 
 
-class ForgetMemoryRequest(BotRequest):
-    """What to forget: type and key, one id, several ids, or (as a dry run) a query."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "anyOf": [
-                {
-                    "required": ["type", "key"],
-                    "properties": {"type": {"type": "string"}, "key": {"type": "string"}},
-                },
-                {"required": ["memory_id"], "properties": {"memory_id": {"type": "integer"}}},
-                {
-                    "required": ["memory_ids"],
-                    "properties": {"memory_ids": {"type": "array", "minItems": 1}},
-                },
-                {
-                    "required": ["query", "dry_run"],
-                    "properties": {"query": {"type": "string"}, "dry_run": {"const": True}},
-                },
-            ]
-        }
-    )
-
-    type: MemoryType | None = None
-    key: Key | None = None
-    memory_id: Id | None = None
-    memory_ids: Annotated[list[Id], Field(max_length=500)] | None = None
-    query: Text | None = None
-    dry_run: Flag = False
-    never_again: Flag = False
-    include_messages: Flag = False
-
-    @model_validator(mode="after")
-    def _require_target(self) -> Self:
-        by_key = self.type is not None and self.key is not None
-        by_id = self.memory_id is not None or bool(self.memory_ids)
-        by_query = self.query is not None and self.dry_run
-        if not (by_key or by_id or by_query):
-            raise ValueError("give type and key, memory_id, memory_ids, or query with dry_run=true")
-        return self
-
-    @property
-    def named_ids(self) -> list[int]:
-        return [*(self.memory_ids or []), *([self.memory_id] if self.memory_id else [])]
-
-
 class UpdateMemoryRequest(BotRequest):
     memory_id: Id
     content: NonEmptyText | None = None
@@ -272,7 +226,7 @@ class UpdateMemoryRequest(BotRequest):
         return {n: value for n, value in values.items() if value is not None or n == "expires_at"}
 
 
-class ListMemoriesQuery(BotRequest):
+class ListMemoriesQuery(SessionRequest):
     # A misspelt filter would list too much.
     model_config = ConfigDict(extra="forbid")
 
@@ -287,7 +241,7 @@ class ListMemoriesQuery(BotRequest):
     until: TimestampParam | None = Field(default=None, description="Created before.")
     q: Annotated[Text, Field(max_length=1000)] | None = None
     sort: MemoryOrder = MemoryOrder.NEWEST
-    session_id: OptionalName | None = None
+    source_app: OptionalName | None = None
     limit: PageSize = 50
     cursor: Annotated[str, Field(pattern=_CURSOR)] | None = None
 
@@ -457,13 +411,6 @@ class ReviewManyResponse(ResponseBody):
     status: str
     updated: bool
     items: list[ReviewItemRow]
-
-
-class ForgetMemoryResponse(ResponseBody):
-    status: str
-    deleted: int
-    memory_ids: list[int]
-    receipt: dict[str, Any]
 
 
 class UpdateMemoryResponse(ReviewResponse):

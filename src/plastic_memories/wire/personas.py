@@ -125,6 +125,16 @@ class DeletePersonaResponse(ResponseBody):
     receipt: dict[str, Any]
 
 
+class EraseUserRequest(RequestBody):
+    confirm: Name  # the user_id
+
+
+class EraseUserResponse(ResponseBody):
+    status: str
+    user_id: str
+    receipt: dict[str, Any]
+
+
 class CreateGoalRequest(PersonaRequest):
     title: Annotated[NonEmptyText, StringConstraints(max_length=500)]
     details: Text | None = None

@@ -11,14 +11,15 @@ from plastic_memories.model.memory import MemoryType, Status
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Realm
 from plastic_memories.model.recall import Hit, IntentType, Recollection
+from plastic_memories.rules.conversation.session_key import plain_session_id
 from plastic_memories.wire.fields import (
     WHOLE_NUMBER,
-    BotRequest,
     Flag,
     Id,
     OptionalName,
     RequestBody,
     ResponseBody,
+    SessionRequest,
     Text,
     Timestamp,
 )
@@ -32,10 +33,9 @@ class RecentMessageBody(RequestBody):
     content: Text
 
 
-class RecallRequest(BotRequest):
+class RecallRequest(SessionRequest):
     query: Text
     limit: Annotated[int, Field(strict=True, ge=1, le=200), WHOLE_NUMBER] = 10
-    session_id: OptionalName | None = None
     only_session: Flag = False
     source_app: OptionalName | None = None
     branch_id: OptionalName | None = None
@@ -88,10 +88,13 @@ class MessageRow(ResponseBody):
     source_app: str | None
     bot_id: str | None
     branch_id: str | None
+    platform: str | None
+    message_type: str | None
     client_msg_id: str | None
     realm: Realm
     ts: float
     hidden: bool
+    hidden_spans: list[tuple[int, int]]  # forgotten sentences: start and end, in characters
 
 
 def message_row(message: Message) -> MessageRow:
@@ -101,24 +104,30 @@ def message_row(message: Message) -> MessageRow:
         role=message.role,
         content=message.content,
         speaker=message.speaker or None,
-        session_id=message.session_id or None,
+        session_id=plain_session_id(message.session_id, message.platform, message.message_type)
+        or None,
         source_app=message.source_app or None,
         bot_id=message.bot_id or None,
         branch_id=message.branch_id or None,
+        platform=message.platform or None,
+        message_type=message.message_type or None,
         client_msg_id=message.client_msg_id or None,
         realm=message.realm,
         ts=message.ts,
         hidden=message.hidden_at is not None,
+        hidden_spans=list(message.hidden_spans),
     )
 
 
 class StableBlockRow(ResponseBody):
     text: str
     version: str
+    tokens: int  # of the part that fits into the budget
 
 
 class TurnBlockRow(ResponseBody):
     text: str
+    tokens: int
 
 
 class IntentRow(ResponseBody):
@@ -151,8 +160,9 @@ def recall_response(found: Recollection) -> dict[str, Any]:
         "stable_block": {
             "text": found.stable_block.text,
             "version": found.stable_block.version,
+            "tokens": found.tokens - found.turn_tokens,
         },
-        "turn_block": {"text": found.turn_block},
+        "turn_block": {"text": found.turn_block, "tokens": found.turn_tokens},
         "intent": {
             "type": found.intent.type,
             "confidence": found.intent.confidence,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plastic_memories.wiring.composition import open_hub
-from plastic_memories.wiring.first_key import FIRST_USER
+from plastic_memories.wiring.first_key import FIRST_USER, operator_link
 from plastic_memories.wiring.plugin_choice import SystemClock, embedder_choice, open_storage
 from plastic_memories.wiring.web_app import build_app, http_options
 
@@ -15,4 +15,5 @@ __all__ = [
     "http_options",
     "open_hub",
     "open_storage",
+    "operator_link",
 ]

@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from plastic_memories import logs
 from plastic_memories.adapters.prometheus.meter import PrometheusMeter
 from plastic_memories.hub.api_keys import ApiKeys
+from plastic_memories.hub.formation.unread_clauses import UnreadClauses
 from plastic_memories.hub.hub import Hub
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
@@ -26,6 +27,7 @@ from plastic_memories.wiring.plugin_choice import (
     plugin_factories,
 )
 from plastic_memories.wiring.process_tuning import limit_matrix_threads
+from plastic_memories.wiring.services.console import build_console
 from plastic_memories.wiring.services.conversation import build_conversation
 from plastic_memories.wiring.services.erasure import build_erasure
 from plastic_memories.wiring.services.formation import build_formation
@@ -86,7 +88,7 @@ def _assemble_hub(opened: PluginContext, chosen: HubPlugins, embedding: Embeddin
         opened.storage, chosen.events, clock, embedding.wake, embedding.write_throttle
     )
     screening = Screening(chosen.sensitive, chosen.judge)
-    context = ServiceContext(settings, storage, screening, chosen, meter)
+    context = ServiceContext(settings, storage, screening, chosen, meter, UnreadClauses(embedding))
     memories = build_memories(context)
     formation = build_formation(context)
     pages = build_pages(context)
@@ -94,11 +96,13 @@ def _assemble_hub(opened: PluginContext, chosen: HubPlugins, embedding: Embeddin
     transfer = build_transfer(context, personas)
     recall = build_recall(context, personas, pages)
     conversation = build_conversation(context, formation, recall)
-    erasure = build_erasure(context, formation, pages, conversation)
+    erasure = build_erasure(context, formation, pages, conversation, memories)
+    keys = ApiKeys(opened.storage, clock, settings.keys)
     return Hub(
         storage=storage,
         screening=screening,
-        keys=ApiKeys(opened.storage, clock, settings.keys),
+        keys=keys,
+        console=build_console(context, keys, personas, transfer),
         write=memories.write,
         review=memories.review,
         browse=memories.browse,
@@ -115,6 +119,7 @@ def _assemble_hub(opened: PluginContext, chosen: HubPlugins, embedding: Embeddin
         goals=personas.goals,
         transfer=transfer.transfer,
         cards=transfer.cards,
+        undo_import=transfer.undo_import,
         recall=recall.recall,
         search=recall.search,
         messages=conversation.messages,
@@ -125,7 +130,10 @@ def _assemble_hub(opened: PluginContext, chosen: HubPlugins, embedding: Embeddin
         proxied_conversation=conversation.proxied,
         forget=erasure.forget,
         delete_session=erasure.delete_session,
-        upkeep=build_upkeep(context, formation, recall),
+        erase_user=erasure.erase_user,
+        forget_on_request=erasure.forget_on_request,
+        pending_forgets=erasure.pending_forgets,
+        upkeep=build_upkeep(context, formation, recall, erasure),
         meter=meter,
         embedding=embedding,
         extractor=chosen.extractor,

@@ -76,6 +76,7 @@ def http_options(settings: Settings) -> HttpOptions:
         max_event_sockets=settings.max_event_sockets,
         max_event_sockets_per_key=settings.max_event_sockets_per_key,
         metrics_public=settings.metrics_public,
+        effective_settings=settings.shown_values(),
         proxy=_proxy_options(settings),
     )
 

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
 import pytest
 
 from fake_upstream import FakeUpstream
 from tavern_parts import Desk, Known, Meet
+
+if TYPE_CHECKING:  # only those who test with real clients have it
+    from playwright.sync_api import Locator
 
 pytestmark = [pytest.mark.external, pytest.mark.timeout(300)]
 
@@ -107,18 +114,126 @@ def test_the_inbox_asks_and_the_user_decides(desk: Desk, known: Known, meet: Mee
         known.ask("POST", "/memory/write", persona_id=persona, **write)
 
     desk.show_panel("inbox")
-    waiting = desk.page.locator("#pm_inbox .pm-item")
-    waiting.filter(has_text="后端工程师").locator(".fa-check").click()
-    waiting.filter(has_text="后端工程师").wait_for(state="detached")
-    waiting.filter(has_text="不对的").locator(".fa-xmark").click()
-    waiting.filter(has_text="不对的").wait_for(state="detached")
-    waiting.filter(has_text="诗人").locator(".fa-check").click()
-    waiting.filter(has_text="诗人").locator(".fa-right-left").click()
-    waiting.filter(has_text="诗人").wait_for(state="detached")
+
+    def card(text: str) -> Locator:
+        told = desk.page.locator(".pm-text", has_text=text)  # not what it would replace
+        return desk.page.locator("#pm_inbox .pm-item", has=told)
+
+    card("后端工程师").locator(".fa-check").click()
+    card("后端工程师").wait_for(state="detached")
+    card("不对的").locator(".fa-xmark").click()
+    card("不对的").wait_for(state="detached")
+    card("诗人").locator(".fa-check").click()
+    card("诗人").locator(".fa-right-left").click()
+    card("诗人").wait_for(state="detached")
 
     desk.close_panel()
     assert "诗人" in known.memories(persona)
     assert "后端工程师" not in known.memories(persona)
+
+
+def test_a_card_in_the_inbox_says_where_it_comes_from_and_what_it_ends(
+    desk: Desk, known: Known, meet: Meet
+) -> None:
+    avatar = meet("来历")
+    desk.say("你好")
+    persona = desk.persona(avatar)
+    place = {"persona_id": persona, "type": "profile", "key": "basic_info.city"}
+    known.ask("POST", "/memory/write", content="住在杭州", **place)
+    guessed = {"source_type": "model_inferred", "source_app": "ide", "content": "住在上海"}
+    known.ask("POST", "/memory/write", **place, **guessed)
+
+    desk.show_panel("inbox")
+    card = desk.page.locator("#pm_inbox .pm-item", has_text="住在上海")
+    card.wait_for()
+    told = card.inner_text()
+    card.locator(".fa-ban").click()
+    card.wait_for(state="detached")
+
+    desk.close_panel()
+    assert "concluded from the talk · ide" in told
+    assert "住在杭州" in told
+    assert re.search(r"\d{4}.*\d:\d\d", told)
+    known.ask("POST", "/memory/write", **place, **guessed)
+    waiting = known.ask("GET", "/memory/list", persona_id=persona, status="candidate")
+    assert waiting["items"] == []
+
+
+def test_what_waits_is_not_called_nothing(desk: Desk, known: Known, meet: Meet) -> None:
+    avatar = meet("等待")
+    desk.say("你好")
+    slot = {"persona_id": desk.persona(avatar), "type": "identity", "key": "id", "content": "诗人"}
+    known.ask("POST", "/memory/write", **slot)
+
+    desk.show_panel("memories")
+    shown = desk.page.locator("#pm_memories", has_text="Waiting for your word: 1")
+    shown.wait_for()
+    shown.locator("button").click()
+
+    desk.page.locator("#pm_inbox .pm-item", has_text="诗人").wait_for()
+    desk.close_panel()
+
+
+def test_learning_now_says_what_came_of_it(desk: Desk, meet: Meet) -> None:
+    meet("马上")
+    desk.say("我对芒果过敏")
+    desk.show_panel("memories")
+
+    desk.page.click("#pm_learn_now")
+    desk.page.locator("#pm_learned", has_text=re.compile(r"Learned: \d|nothing new")).wait_for()
+    desk.page.click("#pm_learn_now")
+    desk.page.locator("#pm_learned", has_text="nothing new").wait_for()
+
+    assert "芒果" in desk.page.inner_text("#pm_memories")
+    desk.close_panel()
+
+
+def test_an_edit_can_be_cancelled(desk: Desk, known: Known, meet: Meet) -> None:
+    avatar = meet("算了")
+    desk.say("你好")
+    persona = desk.persona(avatar)
+    tea = {"type": "fact", "key": "tea", "content": "喝绿茶"}
+    known.ask("POST", "/memory/write", persona_id=persona, **tea)
+    desk.show_panel("memories")
+    desk.memory("喝绿茶").locator(".fa-pencil").click()
+    desk.page.locator("#pm_memories textarea").fill("喝红茶")
+
+    desk.page.click("#pm_memories .pm-cancel")
+
+    desk.memory("喝绿茶").wait_for()
+    desk.close_panel()
+    assert "红茶" not in known.memories(persona)
+
+
+def test_the_panel_links_to_the_console_at_this_character(
+    desk: Desk, known: Known, meet: Meet
+) -> None:
+    avatar = meet("链接")
+    desk.say("你好")
+
+    desk.show_panel("memories")
+    link = desk.page.get_attribute("#pm_console", "href")
+
+    desk.close_panel()
+    assert link == f"{desk.get('baseUrl')}/console#persona={quote(desk.persona(avatar))}"
+
+
+def test_without_a_key_the_dot_is_not_green(desk: Desk, meet: Meet) -> None:
+    meet("钥匙")
+    desk.show_panel("settings")
+    dot = desk.page.locator("#pm_dot")
+    key = desk.page.locator("[data-setting=apiKey]")
+
+    states = []
+    for given in ("", "wrong", "devkey"):
+        key.fill(given)
+        states.append(dot.get_attribute("data-state"))
+        key.blur()
+        wanted = {"": "off", "wrong": "bad", "devkey": "ok"}[given]
+        desk.page.locator(f"#pm_dot[data-state={wanted}]").wait_for()
+
+    desk.close_panel()
+    assert states == ["off", "off", "off"]
 
 
 @pytest.mark.parametrize(

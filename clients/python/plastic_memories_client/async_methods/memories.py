@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from typing import Unpack
 
-from ..models import Changed, ChangedMany, Forgotten, MemoryItem, MemoryPage, WriteResult
+from ..models import Changed, ChangedMany, Forgotten, MemoryItem, MemoryPage, Result, WriteResult
 from ..options import ForgetOptions, MemoryFilter, NewMemory, TalkOptions, Utterances, WriteOptions
 from ..wire_options import MemoryChange
 from .sender import AsyncSender
@@ -78,6 +78,14 @@ class AsyncMemories(AsyncSender):
     ) -> ChangedMany:
         """Reject candidates."""
         return await self._send(self._calls.reject_many(memory_ids, never_again, persona_id))
+
+    async def pending_forgets(self, *, persona_id: str | None = None) -> Result:
+        """Return what "forget that" in the chat has hidden and can be undone; see `raw`."""
+        return await self._send(self._calls.pending_forgets(persona_id))
+
+    async def undo_forget(self, forget_id: int, *, persona_id: str | None = None) -> Result:
+        """Undo what "forget that" in the chat has hidden, before it is final."""
+        return await self._send(self._calls.undo_forget(forget_id, persona_id))
 
     async def undo(self, audit_id: int, *, persona_id: str | None = None) -> Changed:
         """Undo a change that the hub made by itself; `audit` shows the number."""

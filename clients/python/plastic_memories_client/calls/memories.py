@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Unpack
 
-from ..models import Changed, ChangedMany, Forgotten, MemoryItem, MemoryPage, WriteResult
+from ..models import Changed, ChangedMany, Forgotten, MemoryItem, MemoryPage, Result, WriteResult
 from ..options import ForgetOptions, MemoryFilter, NewMemory, TalkOptions, Utterances, WriteOptions
 from ..protocol import Call, Reply, get, post, record, records, result, without_none
 from ..wire_options import MemoryChange
@@ -91,6 +91,13 @@ class MemoryCalls(CallContext):
     ) -> Call[ChangedMany]:
         body = self.persona_fields(persona_id, memory_ids=list(memory_ids), never_again=never_again)
         return post("/memory/reject", result(ChangedMany), body)
+
+    def pending_forgets(self, persona_id: str | None) -> Call[Result]:
+        return get("/memory/forget/pending", result(Result), self.persona_fields(persona_id))
+
+    def undo_forget(self, forget_id: int, persona_id: str | None) -> Call[Result]:
+        body = self.persona_fields(persona_id, forget_id=forget_id)
+        return post("/memory/forget/undo", result(Result), body)
 
     def undo(self, audit_id: int, persona_id: str | None) -> Call[Changed]:
         return post(

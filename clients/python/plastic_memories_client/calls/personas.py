@@ -63,6 +63,9 @@ class PersonaCalls(CallContext):
             "/persona/delete", result(Result), self.persona_fields(persona_id, confirm=persona_id)
         )
 
+    def erase_user(self, user_id: str) -> Call[Result]:
+        return post("/user/erase", result(Result), {"confirm": user_id})
+
     def import_card(
         self, source: CardSource, persona_id: str | None, allow_overwrite: bool, memories: bool
     ) -> Call[CardImported]:

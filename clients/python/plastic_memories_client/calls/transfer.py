@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ..models import ExportedFile, Imported
+from ..models import ExportedFile, Imported, ImportUndone
 from ..options import ExportFormat, Lines
-from ..protocol import Call, file, get, post, record, records, result
+from ..protocol import Call, file, get, post, record, records, result, without_none
 from .context import CallContext
 
 
@@ -39,13 +39,19 @@ class TransferCalls(CallContext):
     def export_files(self) -> Call[list[ExportedFile]]:
         return get("/export/files", records(ExportedFile))
 
-    def import_lines(self, source: Lines, dry_run: bool, trust: bool) -> Call[Imported]:
+    def import_lines(
+        self, source: Lines, dry_run: bool, trust: bool, import_id: int | None
+    ) -> Call[Imported]:
+        # A hub of an older release knows neither `trust` nor `import_id`.
+        more = without_none(trust=trust or None, import_id=import_id)
         return Call(
             method="POST",
             path="/import",
             read=result(Imported),
-            # A hub of an older release does not know `trust`.
-            params={"dry_run": dry_run, **({"trust": True} if trust else {})},
+            params={"dry_run": dry_run, **more},
             content=json_lines(source),
             content_type="application/x-ndjson",
         )
+
+    def import_undo(self, import_id: int) -> Call[ImportUndone]:
+        return post("/import/undo", result(ImportUndone), {"import_id": import_id})

@@ -38,7 +38,7 @@ from .personas import (
 )
 from .recall import Block, Intent, RecallResult
 from .record import Record, Result
-from .transfer import ExportedFile, Imported
+from .transfer import ExportedFile, Imported, ImportUndone
 
 __all__ = [
     "AppendResult",
@@ -63,6 +63,7 @@ __all__ = [
     "GoalLinked",
     "Health",
     "HubEvent",
+    "ImportUndone",
     "Imported",
     "Intent",
     "Job",

@@ -10,11 +10,12 @@ from .record import Record, Result
 
 
 class Health(Result):
-    """`components` and `embedding_backlog` are included only for a caller with a key."""
+    """`components` and the backlogs are included only for a caller with a key."""
 
     status: str = ""
     components: dict[str, Any] = Field(default_factory=dict)
     embedding_backlog: int | None = None
+    message_index_backlog: int | None = None
 
 
 class Capabilities(Result):

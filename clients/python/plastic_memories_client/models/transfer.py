@@ -17,5 +17,14 @@ class ExportedFile(Record):
 
 
 class Imported(Result):
+    import_id: int | None = None  # for `import_undo`
     counts: dict[str, Any] = Field(default_factory=dict)
     conflicts: list[Any] = Field(default_factory=list)
+
+
+class ImportUndone(Result):
+    """What was taken back, and the ids of what stays because it was changed or used since."""
+
+    import_id: int | None = None
+    counts: dict[str, int] = Field(default_factory=dict)
+    kept: dict[str, list[int]] = Field(default_factory=dict)

@@ -62,6 +62,10 @@ class Personas(Sender):
         """Erase a persona and all it remembers; the receipt is in `raw`."""
         return self._send(self._calls.persona_delete(persona_id))
 
+    def erase_user(self, user_id: str) -> Result:
+        """Erase everything of the user, in every persona; the receipt is in `raw`."""
+        return self._send(self._calls.erase_user(user_id))
+
     def import_card(
         self,
         source: CardSource,

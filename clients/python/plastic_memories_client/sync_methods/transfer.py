@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 
 from ..connection import FAILURES
-from ..models import ExportedFile, Imported
+from ..models import ExportedFile, Imported, ImportUndone
 from ..options import ExportFormat, Lines
 from ..partial_file import partial_file
 from ..protocol import Reply, check
@@ -53,10 +53,22 @@ class Transfer(Sender):
         """Return the exports in the archive, newest first."""
         return self._send(self._calls.export_files())
 
-    def import_(self, source: Lines, *, dry_run: bool = False, trust: bool = False) -> Imported:
+    def import_(
+        self,
+        source: Lines,
+        *,
+        dry_run: bool = False,
+        trust: bool = False,
+        import_id: int | None = None,
+    ) -> Imported:
         """Import JSON lines: a text, an iterable of lines, or a file named by a `Path`.
 
         `trust` keeps the statuses of a file that the hub did not write for this user itself.
+        `import_id` continues an earlier import: both are undone together.
         """
-        call = self._calls.import_lines(source, dry_run, trust)
+        call = self._calls.import_lines(source, dry_run, trust, import_id)
         return self._send(call)
+
+    def import_undo(self, import_id: int) -> ImportUndone:
+        """Take back what an import added, except what was changed or used since."""
+        return self._send(self._calls.import_undo(import_id))

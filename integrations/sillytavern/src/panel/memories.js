@@ -1,12 +1,13 @@
 // The memories of this character: read, change, pin, forget, and take any of that back.
+import { dayText } from './dates.js';
 import { element, hint, iconButton } from './elements.js';
 
 const UNDO_MS = 8_000;
 const LISTED = 100;
 
 export class MemoryList {
-    constructor({ root, hub, outbox, persona, t, notices }) {
-        Object.assign(this, { root, hub, outbox, persona, t, notices });
+    constructor({ root, hub, outbox, persona, locale, t, notices, openInbox }) {
+        Object.assign(this, { root, hub, outbox, persona, locale, t, notices, openInbox });
         this.leaving = new Map(); // memory id → name of the report that will have it forgotten
         this.undo = new Map(); // memory id → what it was before the last change
         this.search = '';
@@ -22,9 +23,25 @@ export class MemoryList {
         });
         if (asked !== this.asked) return; // a later question was asked meanwhile
         const rows = found.items.map((row) => this.#row(row));
-        this.root.replaceChildren(
-            ...(rows.length ? rows : [hint(this.t('Nothing is remembered yet.'))]),
-        );
+        const shown = rows.length ? rows : await this.#nothing(persona);
+        if (asked === this.asked) this.root.replaceChildren(...shown);
+    }
+
+    /** Say why the list is empty: what waits for a yes is not remembered yet, but it is there. */
+    async #nothing(persona) {
+        if (this.search) return [hint(this.t('Nothing matches.'))];
+        const { items } = await this.hub.get('/memory/list', {
+            persona_id: persona, status: 'candidate', limit: LISTED,
+        });
+        if (!items.length) return [hint(this.t('Nothing is remembered yet.'))];
+        const text = `${this.t('Nothing is confirmed yet. Waiting for your word:')} ${items.length} `;
+        return [element('div', { className: 'pm-hint', text }, [
+            this.#link(this.t('Inbox'), this.openInbox),
+        ])];
+    }
+
+    #link(text, onClick) {
+        return element('button', { type: 'button', className: 'pm-undo', text, onClick });
     }
 
     #row(row) {
@@ -35,7 +52,7 @@ export class MemoryList {
             element('footer', {}, [
                 element('span', { className: 'pm-kind', text: this.t(row.type), title: row.key }),
                 ...(row.realm === 'real' ? [] : [element('span', { className: 'pm-kind', text: this.t(row.realm) })]),
-                element('time', { text: new Date(row.updated_at * 1000).toLocaleDateString() }),
+                element('time', { text: dayText(row.updated_at, this.locale()) }),
                 element('span', { className: 'pm-tools' }, tools),
             ]),
         ]);
@@ -60,30 +77,29 @@ export class MemoryList {
     }
 
     #leavingTools(row) {
-        const button = element('button', {
-            type: 'button',
-            className: 'pm-undo',
-            text: this.t('Undo'),
-            onClick: () => this.#keep(row),
-        });
-        return [button];
+        return [this.#link(this.t('Undo'), () => this.#keep(row))];
     }
 
     #edit(row, text) {
         const field = element('textarea', { className: 'text_pole', value: row.content, rows: 3 });
+        const cancel = () => this.#tell(() => this.refresh());
         const save = () => {
             const content = field.value.trim();
             if (content && content !== row.content) this.#change(row, { content });
-            else this.#tell(() => this.refresh());
+            else cancel();
         };
         field.addEventListener('keydown', (event) => {
             if (event.key === 'Enter' && !event.shiftKey) event.preventDefault();
             if (event.key === 'Enter' && !event.shiftKey) save();
-            if (event.key === 'Escape') this.#tell(() => this.refresh());
+            if (event.key === 'Escape') cancel();
         });
-        text.replaceChildren(field, element('div', {
-            className: 'menu_button pm-save', text: this.t('Save'), onClick: save,
-        }));
+        const button = (className, label, onClick) => element('button', {
+            type: 'button', className: `menu_button ${className}`, text: label, onClick,
+        });
+        text.replaceChildren(field, element('div', { className: 'pm-edit' }, [
+            button('pm-cancel', this.t('Cancel'), cancel),
+            button('pm-save', this.t('Save'), save),
+        ]));
         field.focus();
     }
 

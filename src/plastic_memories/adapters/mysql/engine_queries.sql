@@ -64,6 +64,68 @@ ON DUPLICATE KEY UPDATE
     vector = CASE WHEN :same_text OR terms = VALUES(terms) THEN vector END,
     terms = VALUES(terms);
 
+-- next_talk_revision --
+INSERT INTO talk_partitions (tenant_id, user_id, partition_id, revision)
+VALUES (:tenant_id, :user_id, :partition_id, 1)
+ON DUPLICATE KEY UPDATE removed = CASE WHEN :removed THEN revision + 1 ELSE removed END,
+                        revision = revision + 1;
+
+-- put_talk_entry --
+INSERT INTO talk_entries (tenant_id, user_id, partition_id, message_id, revision, bot_id, branch_id,
+                          source_app, realm, audience, session_id, role, speaker, happened_at,
+                          importance, terms)
+VALUES (:tenant_id, :user_id, :partition_id, :message_id, :revision, :bot_id, :branch_id,
+        :source_app, :realm, :audience, :session_id, :role, :speaker, :happened_at,
+        :importance, :terms)
+ON DUPLICATE KEY UPDATE
+    revision = VALUES(revision), bot_id = VALUES(bot_id), branch_id = VALUES(branch_id),
+    session_id = VALUES(session_id), importance = VALUES(importance),
+    vector = CASE WHEN :same_text OR terms = VALUES(terms) THEN vector END,
+    terms = VALUES(terms);
+
+-- add_correction --
+INSERT IGNORE INTO message_corrections
+    (tenant_id, user_id, persona_id, message_id, old_message_id, memory_id)
+VALUES (:tenant_id, :user_id, :persona_id, :message_id, :old_message_id, :memory_id);
+
+-- lift_tombstone --
+DELETE FROM tombstones
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND (digest = :digest
+        OR digest = (SELECT key_digest FROM (
+               SELECT key_digest FROM tombstones
+                WHERE tenant_id = :tenant_id AND user_id = :user_id
+                  AND persona_id = :persona_id AND digest = :digest) held));
+
+-- messages_by_id --
+SELECT m.* FROM messages m
+ WHERE m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.persona_id = :persona_id
+   AND m.id IN :ids
+   AND m.hidden_at IS NULL AND m.realm = :realm AND (:all_bots OR m.bot_id = :bot_id)
+   AND (NOT :only_session OR m.session_id = :session_id)
+   AND (:only_app = '' OR m.source_app = :only_app);
+
+-- find_people --
+-- The users of a tenant, or one of them, for whoever holds an app key.
+SELECT * FROM (
+    SELECT u.user_id, u.created_at,
+           (SELECT json_unquote(json_extract(m.attributes, '$.value')) FROM memory_items m
+             WHERE m.tenant_id = u.tenant_id AND m.user_id = u.user_id AND m.core > 0
+               AND m.status = 'active' AND m.realm = 'real' AND m.type = 'profile'
+               AND m.mkey IN ('basic_info.address', 'basic_info.nickname', 'basic_info.name')
+             ORDER BY instr('addr nick name', substr(m.mkey, 12, 4)) LIMIT 1) AS name,
+           (SELECT group_concat(DISTINCT s.source_app SEPARATOR ',') FROM sessions s
+             WHERE s.tenant_id = u.tenant_id AND s.user_id = u.user_id) AS apps,
+           (SELECT count(*) FROM memory_items m
+             WHERE m.tenant_id = u.tenant_id AND m.user_id = u.user_id
+               AND m.status = 'active') AS memories,
+           (SELECT a.ts FROM audit a WHERE a.tenant_id = u.tenant_id AND a.user_id = u.user_id
+             ORDER BY a.id DESC LIMIT 1) AS last_seen_at
+      FROM users u
+     WHERE u.tenant_id = :tenant_id AND (u.user_id = :user_id OR :user_id IS NULL)) people
+ WHERE :text = '' OR instr(lower(user_id), :text) > 0 OR instr(lower(coalesce(name, '')), :text) > 0
+ ORDER BY coalesce(last_seen_at, created_at) DESC, user_id LIMIT :limit;
+
 -- live_keys --
 SELECT DISTINCT m.mkey FROM memory_items m
  WHERE m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.persona_id IN (:persona_id, '')
@@ -115,11 +177,12 @@ SELECT * FROM jobs
 SELECT * FROM jobs j
  WHERE status IN ('pending', 'failed', 'processing') AND next_try_at <= :now
    AND (tenant_id, user_id) > (:after_tenant, :after_user)
-   AND NOT EXISTS (
+   AND (:only = '' OR task_type = :only)
+   AND (task_type = 'profile' OR NOT EXISTS (
        SELECT 1 FROM jobs b
         WHERE b.tenant_id = j.tenant_id AND b.user_id = j.user_id AND b.persona_id = j.persona_id
           AND b.session_ref = j.session_ref AND b.status = 'processing' AND b.next_try_at > :now
-          AND b.status IN ('pending', 'failed', 'processing'))
+          AND b.status IN ('pending', 'failed', 'processing')))
  ORDER BY tenant_id, user_id, next_try_at, id LIMIT :limit
    FOR UPDATE SKIP LOCKED;
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import time
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -106,6 +107,9 @@ class FilePageFolders:
             lambda: self._write_core(folder, text, seen), _READ_TIMEOUT_S
         )
 
+    async def remove_user(self, user: User) -> int:
+        return await self._threads.run(lambda: self._remove_user(user), _READ_TIMEOUT_S)
+
     def close(self) -> None:
         self._threads.close()
 
@@ -163,6 +167,16 @@ class FilePageFolders:
             return known
         page = _read_page_file(folder, CORE_NAME, _MAX_CORE_BYTES)
         return page and self._cores.put(CORE_NAME, page.stamp, page)
+
+    def _remove_user(self, user: User) -> int:
+        with self._open_folder(Owner(user.tenant_id, user.user_id, "")) as folder:
+            if folder is None:  # there is none, or it leads away from the root
+                return 0
+        assert self._capitals_count is not None, "known since the folder was opened"
+        place = _user_path(str(self._root), user, capitals=self._capitals_count)
+        number = sum(1 for path in place.rglob("*") if path.is_file())
+        shutil.rmtree(place)
+        return number
 
     def _read_core(self, owner: Owner) -> PageFile | None:
         with self._open_folder(owner) as folder:

@@ -43,6 +43,44 @@ DO UPDATE SET waiting = sessions.waiting + excluded.waiting,
               last_active = excluded.last_active,
               ended_at = CASE WHEN excluded.waiting > 0 THEN NULL ELSE sessions.ended_at END;
 
+-- next_talk_revision --
+INSERT INTO talk_partitions (tenant_id, user_id, partition_id, revision)
+VALUES (:tenant_id, :user_id, :partition_id, 1)
+ON CONFLICT (tenant_id, user_id, partition_id)
+DO UPDATE SET revision = talk_partitions.revision + 1,
+              removed = CASE WHEN :removed THEN talk_partitions.revision + 1
+                             ELSE talk_partitions.removed END;
+
+-- messages_by_id --
+SELECT m.* FROM messages m
+ WHERE m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.persona_id = :persona_id
+   AND m.id = ANY(:ids)
+   AND m.hidden_at IS NULL AND m.realm = :realm AND (:all_bots OR m.bot_id = :bot_id)
+   AND (NOT :only_session OR m.session_id = :session_id)
+   AND (:only_app = '' OR m.source_app = :only_app);
+
+-- find_people --
+-- The users of a tenant, or one of them, for whoever holds an app key.
+SELECT * FROM (
+    SELECT u.user_id, u.created_at,
+           (SELECT m.attributes::json ->> 'value' FROM memory_items m
+             WHERE m.tenant_id = u.tenant_id AND m.user_id = u.user_id AND m.core > 0
+               AND m.status = 'active' AND m.realm = 'real' AND m.type = 'profile'
+               AND m.mkey IN ('basic_info.address', 'basic_info.nickname', 'basic_info.name')
+             ORDER BY position(substr(m.mkey, 12, 4) IN 'addr nick name') LIMIT 1) AS name,
+           (SELECT string_agg(DISTINCT s.source_app, ',') FROM sessions s
+             WHERE s.tenant_id = u.tenant_id AND s.user_id = u.user_id) AS apps,
+           (SELECT count(*) FROM memory_items m
+             WHERE m.tenant_id = u.tenant_id AND m.user_id = u.user_id
+               AND m.status = 'active') AS memories,
+           (SELECT a.ts FROM audit a WHERE a.tenant_id = u.tenant_id AND a.user_id = u.user_id
+             ORDER BY a.id DESC LIMIT 1) AS last_seen_at
+      FROM users u
+     WHERE u.tenant_id = :tenant_id AND (u.user_id = :user_id OR :user_id IS NULL)) people
+ WHERE :text = '' OR position(:text IN lower(user_id)) > 0
+    OR position(:text IN lower(coalesce(name, ''))) > 0
+ ORDER BY coalesce(last_seen_at, created_at) DESC, user_id LIMIT :limit;
+
 -- live_keys --
 -- Which of many keys are in use: what a write of many asks first.
 SELECT DISTINCT m.mkey FROM memory_items m
@@ -74,11 +112,12 @@ SELECT pg_advisory_xact_lock(7213960482);
 SELECT * FROM jobs j
  WHERE status IN ('pending', 'failed', 'processing') AND next_try_at <= :now
    AND (tenant_id, user_id) > (:after_tenant, :after_user)
-   AND NOT EXISTS (
+   AND (:only = '' OR task_type = :only)
+   AND (task_type = 'profile' OR NOT EXISTS (
        SELECT 1 FROM jobs b
         WHERE b.tenant_id = j.tenant_id AND b.user_id = j.user_id AND b.persona_id = j.persona_id
           AND b.session_ref = j.session_ref AND b.status = 'processing' AND b.next_try_at > :now
-          AND b.status IN ('pending', 'failed', 'processing'))
+          AND b.status IN ('pending', 'failed', 'processing')))
  ORDER BY tenant_id, user_id, next_try_at, id LIMIT :limit
    FOR UPDATE OF j SKIP LOCKED;
 

@@ -8,7 +8,7 @@ BEGIN
     FOR owned IN
         SELECT c.oid::regclass AS name FROM pg_class c
          WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace
-           AND c.relname NOT IN ('api_keys', 'memory_terms', 'messages_terms')
+           AND c.relname NOT IN ('api_keys', 'console_sessions', 'memory_terms', 'messages_terms')
            AND (SELECT count(*) FROM pg_attribute a
                  WHERE a.attrelid = c.oid AND a.attname IN ('tenant_id', 'user_id')
                    AND NOT a.attisdropped) = 2

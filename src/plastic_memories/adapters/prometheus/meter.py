@@ -44,7 +44,7 @@ _GAUGES = {
     "memory_jobs_waiting": "Jobs that wait or are being done.",
     "memory_jobs_oldest_seconds": "Age of the job that waits longest.",
     "memory_jobs_dead": "Jobs that were given up.",
-    "embedding_backlog": "Memories that wait for a vector; 0 without an embedder.",
+    "embedding_backlog": "Memories and messages that wait for a vector; 0 without an embedder.",
 }
 _HISTOGRAMS = {
     "memory_generation_latency_seconds": ("Time of one try of a job.", (), _GENERATION_BUCKETS),

@@ -15,15 +15,17 @@ import numpy as np
 from plastic_memories.adapters.recall.index_cache import IndexCache
 from plastic_memories.adapters.recall.keyword import KeywordEngine
 from plastic_memories.adapters.recall.ordering import Ranking, rank_positions
-from plastic_memories.adapters.recall.owner_index import OwnerIndex
+from plastic_memories.adapters.recall.owner_index import OwnerIndex, TalkIndex
 from plastic_memories.adapters.recall.scoring import ScoringQuery, matched_searches, score_entries
+from plastic_memories.adapters.recall.talk import find_utterances, utterances_by_words
 from plastic_memories.adapters.recall.visibility import VisibleEntries
+from plastic_memories.errors import Unavailable
 from plastic_memories.language.dates.past_references import mentioned_time_spans
 from plastic_memories.language.questions.intent import detect_intent
 from plastic_memories.language.questions.question import ParsedQuestion, parse_question
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import Viewpoint
-from plastic_memories.model.recall import Findings, Hit, NearMiss, RecallQuery
+from plastic_memories.model.recall import Findings, Hit, NearMiss, RecallQuery, Utterance
 from plastic_memories.ports.embedder import QueryEmbedder, QueryVector
 from plastic_memories.ports.recall_engine import RecallEngine
 from plastic_memories.ports.storage import StorageBackend, Stores
@@ -36,6 +38,9 @@ _VECTOR_DEADLINE_SHARE = 0.3
 _INDEX_DEADLINE_SHARE = 0.5
 _LOCK_DEADLINE_SHARE = 0.2
 _MAX_NEAR_MISSES = 10
+# More changed messages than this are read in the background.
+_MAX_READ_AT_ONCE = 3000
+_LOAD_LOCK_S = 60.0
 
 
 class HybridEngineContext(Protocol):
@@ -62,6 +67,7 @@ class HybridEngine:
         self._cache = cache
         self._weights = weights
         self._by_words = KeywordEngine(storage)
+        self._loads: dict[TalkIndex, asyncio.Task[None]] = {}
 
     async def find(self, query: RecallQuery) -> Findings:
         if not query.text.strip():
@@ -80,6 +86,25 @@ class HybridEngine:
         found = await self._by_words.find(replace(query, deadline_s=left_s))
         return replace(found, degraded=(*missed, *found.degraded))
 
+    def load_talk(self, index: TalkIndex) -> None:
+        """Read a large index of messages in the background."""
+        if index in self._loads:
+            return
+        task = asyncio.create_task(self._load_talk(index), name="load-talk")
+        self._loads[index] = task
+        task.add_done_callback(lambda _: self._loads.pop(index, None))
+
+    async def _load_talk(self, index: TalkIndex) -> None:
+        def work(stores: Stores) -> None:
+            with index.lock(_LOAD_LOCK_S):
+                index.refresh(stores)
+            self._cache.update_size(index)
+
+        try:
+            await self._storage.read(work)
+        except Exception:
+            logger.exception("memory.recall", extra={"fields": {"part": "talk"}})
+
     def is_backed_by(self, storage: StorageBackend) -> bool:
         return storage is self._storage
 
@@ -96,7 +121,16 @@ class HybridEngine:
         vectors = await self._query_vectors(question, query)
         failed = any(each.vector is None and each.reason for each in vectors)
         degraded = ("vectors",) if failed else ()
-        return _PreparedSearch(self._cache, self._weights, query, question, vectors, degraded)
+        loop = asyncio.get_running_loop()
+        return _PreparedSearch(
+            self._cache,
+            self._weights,
+            query,
+            question,
+            vectors,
+            degraded,
+            lambda index: loop.call_soon_threadsafe(self.load_talk, index),
+        )
 
     async def _query_vectors(
         self, question: ParsedQuestion, query: RecallQuery
@@ -121,11 +155,18 @@ class _PreparedSearch:
     question: ParsedQuestion
     vectors: Sequence[QueryVector]
     degraded: tuple[str, ...]
+    load_talk: Callable[[TalkIndex], object]
 
     def __call__(self, stores: Stores, view: Viewpoint) -> Findings:
         query = self.query
         if query.viewpoint is not view:
             query = replace(query, viewpoint=view)
+        found = self._find_memories(stores, query)
+        return self._with_talk(stores, query, found) if query.quote_limit else found
+
+    def _find_memories(self, stores: Stores, query: RecallQuery) -> Findings:
+        if query.types == frozenset():
+            return Findings((), detect_intent(query.text), self.degraded)
         index = self.cache.get(query.viewpoint.owner)
         # A thread that reads a large partition for the first time must not block every reader.
         with index.lock(query.deadline_s * _LOCK_DEADLINE_SHARE):
@@ -134,6 +175,32 @@ class _PreparedSearch:
             found = self._rank_findings(stores, index, query, scoring_query)
         self.cache.update_size(index)
         return found
+
+    def _with_talk(self, stores: Stores, query: RecallQuery, found: Findings) -> Findings:
+        """Return the findings with what was said; by words alone until a large index is read."""
+        index = self.cache.get_talk(query.viewpoint.owner)
+        try:
+            return replace(found, utterances=self._find_utterances(stores, query, index))
+        except Unavailable as error:
+            fields = {"part": "talk", "why": error.message}
+            logger.info("memory.recall", extra={"fields": fields})
+        except Exception:
+            logger.exception("memory.recall", extra={"fields": {"part": "talk"}})
+        said = utterances_by_words(stores, query)
+        return replace(found, utterances=said, degraded=(*found.degraded, "talk"))
+
+    def _find_utterances(
+        self, stores: Stores, query: RecallQuery, index: TalkIndex
+    ) -> list[Utterance]:
+        if index.count_pending(stores, _MAX_READ_AT_ONCE) >= _MAX_READ_AT_ONCE:
+            self.load_talk(index)
+            raise Unavailable("The messages of this persona are being read.")
+        with index.lock(query.deadline_s * _LOCK_DEADLINE_SHARE):
+            index.refresh(stores)
+            scoring_query = _scoring_query(stores, query, self.question, self.vectors)
+            said = find_utterances(stores, index, query, scoring_query, self.weights)
+        self.cache.update_size(index)
+        return said
 
     def _rank_findings(
         self, stores: Stores, index: OwnerIndex, query: RecallQuery, scoring_query: ScoringQuery

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from typing import Protocol
 
+from plastic_memories.adapters.recall.talk import utterances_by_words
 from plastic_memories.language.questions.intent import detect_intent
 from plastic_memories.language.text.tokens import query_terms
-from plastic_memories.model.recall import Findings, RecallQuery, TextMatches
+from plastic_memories.model.recall import Findings, RecallQuery, TextMatches, Utterance
 from plastic_memories.ports.recall_engine import RecallEngine
-from plastic_memories.ports.storage import StorageBackend
+from plastic_memories.ports.storage import StorageBackend, Stores
 from plastic_memories.rules.ranking.recency_ranking import rank_by_recency
 
 logger = logging.getLogger(__name__)
@@ -38,7 +40,7 @@ class KeywordEngine:
             return Findings((), intent)
         try:
             async with asyncio.timeout(query.deadline_s):
-                matches = await self._search(query, terms)
+                matches, said = await self._search(query, terms)
         except TimeoutError:
             return Findings((), intent, ("text",))
         except Exception:
@@ -50,14 +52,19 @@ class KeywordEngine:
         if query.types is not None:
             ranked = [hit for hit in ranked if hit.memory.type in query.types]
         degraded = ("text_index",) if matches.degraded else ()
-        return Findings(ranked[: query.limit], intent, degraded)
+        return Findings(ranked[: query.limit], intent, degraded, utterances=said)
 
-    async def _search(self, query: RecallQuery, terms: list[str]) -> TextMatches:
+    async def _search(
+        self, query: RecallQuery, terms: list[str]
+    ) -> tuple[TextMatches, Sequence[Utterance]]:
         is_narrow = query.only_memory_ids is not None or query.types is not None
         limit = _MAX_CANDIDATES if is_narrow else query.limit * _OVERFETCH_FACTOR
-        return await self._storage.read(
-            lambda stores: stores.memory_search.search(query.viewpoint, terms, limit, query.now)
-        )
+
+        def work(stores: Stores) -> tuple[TextMatches, Sequence[Utterance]]:
+            found = stores.memory_search.search(query.viewpoint, terms, limit, query.now)
+            return found, utterances_by_words(stores, query) if query.quote_limit else ()
+
+        return await self._storage.read(work)
 
 
 def keyword_engine(context: KeywordEngineContext) -> RecallEngine:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
-from plastic_memories.adapters.recall.scoring import EntryScores
+from plastic_memories.adapters.recall.scoring import MATCH_THRESHOLDS, EntryScores
 from plastic_memories.rules.ranking.hybrid_weights import HybridWeights
 from plastic_memories.rules.ranking.score_parts import Floats, Ints, duplicate_rows
 
@@ -30,11 +30,15 @@ class Ranking:
 
 
 def rank_positions(
-    index: OwnerIndex, scores: EntryScores, weights: HybridWeights, wanted: int
+    index: OwnerIndex,
+    scores: EntryScores,
+    weights: HybridWeights,
+    wanted: int,
+    found_above: Mapping[str, float] = MATCH_THRESHOLDS,
 ) -> Ranking:
     """Return the best positions that at least one search found."""
     best = _top_positions(scores.total, max(wanted, weights.candidates_compared))
-    found = best[scores.is_found(best)].tolist()
+    found = best[scores.is_found(best, found_above)].tolist()
     compared = found[: weights.candidates_compared]
     words, meaning = _term_overlaps(index, compared), index.vectors.pairwise_similarity(compared)
     similar = (words >= weights.duplicate_term_overlap) | (meaning >= weights.duplicate_similarity)

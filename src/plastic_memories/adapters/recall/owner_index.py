@@ -17,8 +17,8 @@ from plastic_memories.adapters.recall.visibility import VisibleEntries
 from plastic_memories.errors import Unavailable
 from plastic_memories.language.text.tokens import QUESTION_MARKER
 from plastic_memories.model.entry import (
-    EntryVisibility,
     IndexEntry,
+    Listener,
     PartitionChanges,
     partitions_for,
 )
@@ -30,6 +30,7 @@ _COLUMNS: dict[str, type[np.generic]] = {
     "memory_id": np.int64, "shared": np.bool_, "place": np.int64, "session": np.int64,
     "speaker": np.int64, "happened_at": np.float64, "expires_at": np.float64,
     "importance": np.float64, "ageless": np.bool_, "asks": np.bool_, "alive": np.bool_,
+    "by_assistant": np.bool_,
     "size": np.int64,
     "before": np.int64, "after": np.int64,
 }  # fmt: skip
@@ -38,6 +39,8 @@ _CODE_BYTES = 4
 # The share of dead entries above which the index is rebuilt.
 _MAX_DEAD_SHARE = 0.3
 _MIN_COMPACTION_SIZE = 100
+# A session may go on for months: what was said a day later is another conversation.
+_MAX_GAP_S = 86_400.0
 
 
 class OwnerIndex:
@@ -63,7 +66,7 @@ class OwnerIndex:
         self._position: dict[int, int] = {}
         self._last_of: dict[int, int] = {}
         self.levels: list[PostingsLevel] = []
-        self.places: dict[EntryVisibility, int] = {}
+        self.places: dict[Any, int] = {}
         self.sessions: dict[str, int] = {}
         self.speakers: dict[str, int] = {}
 
@@ -95,8 +98,7 @@ class OwnerIndex:
 
     def refresh(self, stores: Stores) -> None:
         """Apply the changes since the last refresh."""
-        for number, partition in enumerate(partitions_for(self.owner)):
-            changes = stores.entries.changes_since(partition, self._known[number])
+        for number, changes in enumerate(self._read_changes(stores)):
             self._apply_changes(changes, shared=bool(number))
             self._known[number] = changes.revision
         if len(self) > _MIN_COMPACTION_SIZE and np.count_nonzero(self["alive"]) < (
@@ -105,6 +107,12 @@ class OwnerIndex:
             self._reset()
             self.refresh(stores)
         self.levels = add_to_levels(self.levels, self._codes.array, self._offsets.array)
+
+    def _read_changes(self, stores: Stores) -> list[PartitionChanges]:
+        return [
+            stores.entries.changes_since(partition, known)
+            for partition, known in zip(partitions_for(self.owner), self._known, strict=True)
+        ]
 
     def memoize(self, name: str, about: Hashable, make: Callable[[], T]) -> T:
         """Return a cached value; it is made again if an entry or `about` changed.
@@ -121,7 +129,7 @@ class OwnerIndex:
         """Return a zero for every entry."""
         return self.memoize("nothing", None, lambda: np.zeros(len(self)))
 
-    def visible_entries(self, view: Viewpoint, now: float) -> VisibleEntries:
+    def visible_entries(self, view: Viewpoint | Listener, now: float) -> VisibleEntries:
         """Return which entries are visible to this reader now."""
         allowed = tuple([place.is_visible_from(view) for place in self.places])
         first_end = self.memoize("first_end", None, lambda: self["expires_at"].min(initial=np.inf))
@@ -198,6 +206,7 @@ class OwnerIndex:
             ],
             "importance": [entry.importance for entry in entries],
             "ageless": [entry.ageless for entry in entries],
+            "by_assistant": [entry.by_assistant for entry in entries],
             "asks": asks,
             "alive": [True] * len(entries),
             "size": [len(codes) // _CODE_BYTES for codes in terms],
@@ -223,9 +232,28 @@ class OwnerIndex:
                 continue
             last = self._last_of.get(session, _NONE)
             self._last_of[session] = position
-            if last >= 0:
+            if last >= 0 and self._are_neighbours(last, position):
                 before[position] = last
                 after[last] = position
+
+    def _are_neighbours(self, earlier: int, later: int) -> bool:
+        return True
+
+
+class TalkIndex(OwnerIndex):
+    """The entries of a persona's messages."""
+
+    def count_pending(self, stores: Stores, limit: int) -> int:
+        """Return how many entries a refresh would read; stop counting at `limit`."""
+        return stores.talk_entries.count_changes(self.owner, self._known[0], limit)
+
+    def _read_changes(self, stores: Stores) -> list[PartitionChanges]:
+        return [stores.talk_entries.changes_since(self.owner, self._known[0])]
+
+    def _are_neighbours(self, earlier: int, later: int) -> bool:
+        """Return whether two messages of a session belong to one conversation."""
+        happened = self["happened_at"]
+        return bool(abs(happened[later] - happened[earlier]) <= _MAX_GAP_S)
 
 
 def _intern(known: dict[Any, int], names: Sequence[Any]) -> list[int]:

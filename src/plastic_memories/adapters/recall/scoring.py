@@ -37,7 +37,7 @@ _ALIAS_CANDIDATES = 5
 _USER = "user"
 _HOUR_S = 3600.0
 # A part above this threshold counts as a search that found the entry.
-_MATCH_THRESHOLDS = {
+MATCH_THRESHOLDS = {
     "text": 0.0, "vectors": 0.3, "linked": 0.05, "neighbour": 0.25, "speaker": 0.15, "time": 0.0,
 }  # fmt: skip
 
@@ -74,18 +74,16 @@ class EntryScores:
         self.parts["repeat"][positions] += lowered - self.total[positions]
         self.total[positions] = lowered
 
-    def is_found(self, positions: Ints) -> Bools:
-        """Return for each entry whether any search found it."""
-        matches = [
-            self.parts[name][positions] > threshold for name, threshold in _MATCH_THRESHOLDS.items()
-        ]
+    def is_found(self, positions: Ints, above: Mapping[str, float]) -> Bools:
+        """Return for each entry whether any search found it: a part lies above its threshold."""
+        matches = [self.parts[name][positions] > threshold for name, threshold in above.items()]
         found: Bools = np.logical_or.reduce(matches)
         return found
 
 
 def matched_searches(parts: Mapping[str, float]) -> tuple[str, ...]:
     """Return the searches that found an entry with these parts."""
-    return tuple([name for name, threshold in _MATCH_THRESHOLDS.items() if parts[name] > threshold])
+    return tuple([name for name, threshold in MATCH_THRESHOLDS.items() if parts[name] > threshold])
 
 
 def score_entries(

@@ -8,19 +8,29 @@ from typing import Self
 from plastic_memories.adapters.sql.partition_lookup import PartitionLookup
 from plastic_memories.adapters.sql.sql_session import SqlSession
 from plastic_memories.adapters.sql.stores.card_store import SqlCardStore
-from plastic_memories.adapters.sql.stores.entry_store import SqlEntryStore
+from plastic_memories.adapters.sql.stores.entry_store import SqlEntryStore, SqlTalkEntryStore
 from plastic_memories.adapters.sql.stores.goal_store import SqlGoalStore
 from plastic_memories.adapters.sql.stores.job_store import SqlFormationBacklog, SqlJobStore
-from plastic_memories.adapters.sql.stores.keys_and_audit import SqlAuditLog, SqlKeyStore
+from plastic_memories.adapters.sql.stores.keys_and_audit import (
+    SqlAuditLog,
+    SqlConsoleSessionStore,
+    SqlKeyStore,
+)
 from plastic_memories.adapters.sql.stores.memory_search import SqlMemorySearch
 from plastic_memories.adapters.sql.stores.memory_store import SqlMemoryStore
 from plastic_memories.adapters.sql.stores.message_search import SqlMessageSearch
-from plastic_memories.adapters.sql.stores.message_store import SqlMessageStore
+from plastic_memories.adapters.sql.stores.message_store import (
+    SqlCorrectionStore,
+    SqlMessageStore,
+)
 from plastic_memories.adapters.sql.stores.page_store import SqlPageStore
 from plastic_memories.adapters.sql.stores.persona_store import SqlPersonaStore
 from plastic_memories.adapters.sql.stores.session_store import SqlBranchStore, SqlSessionStore
 from plastic_memories.adapters.sql.stores.slot_store import SqlSlotStore
-from plastic_memories.adapters.sql.stores.tombstone_store import SqlTombstoneStore
+from plastic_memories.adapters.sql.stores.tombstone_store import (
+    SqlPendingForgetStore,
+    SqlTombstoneStore,
+)
 from plastic_memories.adapters.sql.stores.vector_store import SqlVectorStore
 from plastic_memories.adapters.sql.text_index import TextIndex
 from plastic_memories.adapters.sql.upkeep import SqlUpkeep
@@ -50,8 +60,12 @@ class SqlStores:
         return SqlEntryStore(self._session)
 
     @cached_property
+    def talk_entries(self) -> SqlTalkEntryStore:
+        return SqlTalkEntryStore(self._session)
+
+    @cached_property
     def vectors(self) -> SqlVectorStore:
-        return SqlVectorStore(self._session, self.entries)
+        return SqlVectorStore(self._session, self.entries, self.talk_entries)
 
     @cached_property
     def slots(self) -> SqlSlotStore:
@@ -62,12 +76,22 @@ class SqlStores:
         return SqlTombstoneStore(self._session)
 
     @cached_property
+    def pending_forgets(self) -> SqlPendingForgetStore:
+        return SqlPendingForgetStore(self._session)
+
+    @cached_property
     def messages(self) -> SqlMessageStore:
-        return SqlMessageStore(self._session, self._message_index, self._partitions)
+        return SqlMessageStore(
+            self._session, self._message_index, self._partitions, self.talk_entries
+        )
 
     @cached_property
     def message_search(self) -> SqlMessageSearch:
         return SqlMessageSearch(self._session, self._message_index, self._partitions)
+
+    @cached_property
+    def corrections(self) -> SqlCorrectionStore:
+        return SqlCorrectionStore(self._session)
 
     @cached_property
     def personas(self) -> SqlPersonaStore:
@@ -104,6 +128,10 @@ class SqlStores:
     @cached_property
     def keys(self) -> SqlKeyStore:
         return SqlKeyStore(self._session)
+
+    @cached_property
+    def console_sessions(self) -> SqlConsoleSessionStore:
+        return SqlConsoleSessionStore(self._session)
 
     @cached_property
     def audit(self) -> SqlAuditLog:

@@ -8,9 +8,13 @@ from plastic_memories.adapters.sql.dialect import Dialect
 from plastic_memories.adapters.sql.rows import column_fragments
 from plastic_memories.adapters.sql.statements import Statement, parse_statements
 
-_MEMBERSHIPS = (("id", "ids"), ("row_id", "ids"), ("digest", "digests"), ("goal_id", "goal_ids"))
+_MEMBERSHIPS = (
+    ("id", "ids"), ("row_id", "ids"), ("message_id", "ids"), ("old_message_id", "ids"),
+    ("digest", "digests"), ("goal_id", "goal_ids"),
+)  # fmt: skip
 _NAMED_INDEXES = (
     "audit_by_memory", "memory_core", "memory_by_key", "recall_by_revision", "recall_unembedded",
+    "talk_by_revision", "talk_unembedded",
 )  # fmt: skip
 
 

@@ -73,11 +73,13 @@ SELECT id FROM messages
    AND client_msg_id = :client_msg_id AND client_msg_id <> '';
 
 -- edit_message --
-UPDATE messages SET content = :content
+UPDATE messages SET content = :content, hidden_at = :hidden_at, hidden_spans = :hidden_spans
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
 
 -- move_message --
-UPDATE messages SET bot_id = :bot_id, session_id = :session_id, client_msg_id = :client_msg_id
+UPDATE messages
+   SET bot_id = :bot_id, session_id = :session_id, client_msg_id = :client_msg_id,
+       platform = :platform, message_type = :message_type
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
 
 -- hide_messages --
@@ -85,10 +87,47 @@ UPDATE messages SET hidden_at = :now
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
    AND {id_among_ids};
 
+-- set_message_visibility --
+UPDATE messages SET hidden_at = :hidden_at, hidden_spans = :hidden_spans
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
+
 -- drop_messages --
 DELETE FROM messages
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
    AND {id_among_ids};
+
+-- drop_corrected --
+DELETE FROM message_corrections
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND {old_message_id_among_ids};
+
+-- add_correction --
+INSERT INTO message_corrections
+    (tenant_id, user_id, persona_id, message_id, old_message_id, memory_id)
+VALUES (:tenant_id, :user_id, :persona_id, :message_id, :old_message_id, :memory_id)
+ON CONFLICT DO NOTHING;
+
+-- corrections_by --
+SELECT message_id, old_message_id, memory_id FROM message_corrections
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND {message_id_among_ids};
+
+-- corrections_of --
+SELECT message_id, old_message_id FROM message_corrections
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND old_message_id > 0 AND {old_message_id_among_ids};
+
+-- newest_corrections --
+SELECT c.old_message_id, m.* FROM message_corrections c JOIN messages m ON m.id = c.message_id
+ WHERE c.tenant_id = :tenant_id AND c.user_id = :user_id AND c.persona_id = :persona_id
+   AND m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.persona_id = :persona_id
+   AND c.old_message_id > 0 AND m.hidden_at IS NULL
+ ORDER BY c.message_id DESC LIMIT :limit;
+
+-- remove_corrections --
+DELETE FROM message_corrections
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND {message_id_among_ids};
 
 -- recent_messages --
 SELECT * FROM messages
@@ -110,6 +149,12 @@ SELECT count(*) AS n FROM (
 SELECT min(id) AS first_id, max(id) AS last_id FROM messages
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
    AND ts >= :since_ts AND ts < :until_ts;
+
+-- last_heard --
+SELECT message_type, speaker FROM messages
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND session_id = :session_id AND role = 'user'
+ ORDER BY id DESC LIMIT 1;
 
 -- said_before --
 SELECT * FROM messages
@@ -196,6 +241,10 @@ DELETE FROM jobs
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
    AND session_ref = :id;
 
+-- drop_jobs_of_user --
+DELETE FROM jobs
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND task_type <> 'erase_user';
+
 -- drop_session --
 DELETE FROM sessions
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
@@ -272,6 +321,13 @@ INSERT INTO memory_items ({memory_columns}) VALUES ({memory_values});
 -- save_memory --
 UPDATE memory_items SET {memory_changes}
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
+
+-- redact_memory --
+UPDATE memory_items
+   SET mkey = :mkey, content = :content, quote = :quote, tags = :tags, metadata = :metadata,
+       attributes = :attributes, idempotency_key = :idempotency_key
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id
+   AND status NOT IN ('active', 'candidate');
 
 -- move_memory --
 UPDATE memory_items
@@ -402,12 +458,77 @@ SELECT memory_id FROM recall_entries {use_recall_by_revision}
 -- Only where the entry still is, with the same words, and has none.
 UPDATE recall_entries SET vector = :vector, revision = :revision
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id
-   AND memory_id = :memory_id AND vector IS NULL AND terms = :terms;
+   AND memory_id = :entry_id AND vector IS NULL AND terms = :terms;
 
 -- clear_vector --
 UPDATE recall_entries SET vector = NULL, revision = :revision
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id
-   AND memory_id = :memory_id;
+   AND memory_id = :entry_id;
+
+-- get_talk_partition --
+SELECT revision, removed FROM talk_partitions
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id;
+
+-- first_talk_revision --
+INSERT INTO talk_partitions (tenant_id, user_id, partition_id, revision)
+VALUES (:tenant_id, :user_id, :partition_id, 1);
+
+-- next_talk_revision --
+UPDATE talk_partitions
+   SET revision = revision + 1, removed = CASE WHEN :removed THEN revision + 1 ELSE removed END
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id;
+
+-- put_talk_entry --
+INSERT INTO talk_entries (tenant_id, user_id, partition_id, message_id, revision, bot_id, branch_id,
+                          source_app, realm, audience, session_id, role, speaker, happened_at,
+                          importance, terms)
+VALUES (:tenant_id, :user_id, :partition_id, :message_id, :revision, :bot_id, :branch_id,
+        :source_app, :realm, :audience, :session_id, :role, :speaker, :happened_at,
+        :importance, :terms)
+ON CONFLICT (tenant_id, user_id, partition_id, message_id)
+DO UPDATE SET revision = excluded.revision, bot_id = excluded.bot_id,
+              branch_id = excluded.branch_id, session_id = excluded.session_id,
+              importance = excluded.importance,
+              vector = CASE WHEN :same_text OR talk_entries.terms = excluded.terms
+                            THEN talk_entries.vector END,
+              terms = excluded.terms;
+
+-- move_talk_entry --
+UPDATE talk_entries SET revision = :revision, bot_id = :bot_id, session_id = :session_id
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id
+   AND message_id = :message_id;
+
+-- remove_talk_entries --
+DELETE FROM talk_entries
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id
+   AND {message_id_among_ids};
+
+-- count_talk_changes --
+SELECT count(*) AS n FROM (
+    SELECT 1 FROM talk_entries {use_talk_by_revision}
+     WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id
+       AND revision > :known LIMIT :limit) few;
+
+-- changed_talk_entries --
+SELECT message_id, bot_id, source_app, realm, audience, session_id, role, speaker, happened_at,
+       importance, terms, vector
+  FROM talk_entries
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id
+   AND revision > :known;
+
+-- present_talk_entries --
+SELECT message_id FROM talk_entries {use_talk_by_revision}
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id;
+
+-- put_talk_vector --
+UPDATE talk_entries SET vector = :vector, revision = :revision
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id
+   AND message_id = :entry_id AND vector IS NULL AND terms = :terms;
+
+-- clear_talk_vector --
+UPDATE talk_entries SET vector = NULL, revision = :revision
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id
+   AND message_id = :entry_id;
 
 -- add_source --
 INSERT INTO memory_sources (tenant_id, user_id, message_id, memory_id)
@@ -467,10 +588,45 @@ SELECT count(*) AS n FROM tombstones
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id IN (:persona_id, '')
    AND {digest_among_digests};
 
+-- list_tombstones --
+-- What is never to be learned again, one row for each mark of a value.
+SELECT digest, key_digest, created_at FROM tombstones
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND digest <> key_digest
+ ORDER BY created_at DESC, digest LIMIT :limit;
+
+-- lift_tombstone --
+DELETE FROM tombstones
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND (digest = :digest
+        OR digest = (SELECT key_digest FROM tombstones
+                      WHERE tenant_id = :tenant_id AND user_id = :user_id
+                        AND persona_id = :persona_id AND digest = :digest));
+
 -- lift_tombstones --
 DELETE FROM tombstones
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id IN (:persona_id, '')
    AND ({digest_among_digests} OR key_digest = :key_digest);
+
+-- add_pending_forget --
+INSERT INTO pending_forgets (tenant_id, user_id, persona_id, message_id, status, requested_at,
+                             final_at, changes)
+VALUES (:tenant_id, :user_id, :persona_id, :message_id, :status, :requested_at, :final_at,
+        :changes);
+
+-- save_pending_forget --
+UPDATE pending_forgets SET status = :status, final_at = :final_at, changes = :changes
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
+
+-- get_pending_forget --
+SELECT * FROM pending_forgets
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
+
+-- find_pending_forgets --
+SELECT * FROM pending_forgets
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND (message_id = :message_id OR :message_id IS NULL)
+ ORDER BY id DESC;
 
 -- add_goal --
 INSERT INTO goals (tenant_id, user_id, persona_id, title, details, status, created_at, updated_at)
@@ -535,6 +691,29 @@ SELECT * FROM api_keys ORDER BY id;
 -- revoke_key --
 UPDATE api_keys SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL;
 
+-- mark_key_used --
+UPDATE api_keys SET last_used_at = :now WHERE digest = :digest;
+
+-- A session of the console is found by its digest, as a key is.
+
+-- add_console_session --
+INSERT INTO console_sessions
+       (digest, kind, tenant_id, user_id, key_digest, is_admin, created_at, expires_at)
+VALUES (:digest, :kind, :tenant_id, :user_id, :key_digest, :is_admin, :created_at, :expires_at);
+
+-- find_console_session --
+SELECT * FROM console_sessions
+ WHERE digest = :digest AND kind = :kind AND expires_at > :now;
+
+-- remove_console_session --
+DELETE FROM console_sessions WHERE digest = :digest;
+
+-- remove_console_sessions_of_key --
+DELETE FROM console_sessions WHERE key_digest = :key_digest;
+
+-- remove_expired_console_sessions --
+DELETE FROM console_sessions WHERE expires_at <= :now;
+
 -- The installation's own notes belong to nobody.
 
 -- get_meta --
@@ -553,6 +732,10 @@ DELETE FROM meta WHERE "key" = :key;
 -- Asked before every group of writes, so it must cost next to nothing.
 SELECT expires_at FROM memory_items
  WHERE expires_at IS NOT NULL AND status IN ('active', 'candidate') ORDER BY expires_at LIMIT 1;
+
+-- owners_of_due_forgets --
+SELECT DISTINCT tenant_id, user_id, persona_id FROM pending_forgets
+ WHERE status = 'pending' AND final_at <= :now LIMIT :limit;
 
 -- due_memories --
 SELECT * FROM memory_items
@@ -573,11 +756,12 @@ SELECT * FROM jobs
 SELECT * FROM jobs j
  WHERE status IN ('pending', 'failed', 'processing') AND next_try_at <= :now
    AND (tenant_id, user_id) > (:after_tenant, :after_user)
-   AND NOT EXISTS (
+   AND (:only = '' OR task_type = :only)
+   AND (task_type = 'profile' OR NOT EXISTS (
        SELECT 1 FROM jobs b
         WHERE b.tenant_id = j.tenant_id AND b.user_id = j.user_id AND b.persona_id = j.persona_id
           AND b.session_ref = j.session_ref AND b.status = 'processing' AND b.next_try_at > :now
-          AND b.status IN ('pending', 'failed', 'processing'))
+          AND b.status IN ('pending', 'failed', 'processing')))
  ORDER BY tenant_id, user_id, next_try_at, id LIMIT :limit;
 
 -- quiet_sessions --
@@ -586,7 +770,7 @@ SELECT s.* FROM sessions s
    AND NOT EXISTS (
        SELECT 1 FROM jobs j
         WHERE j.tenant_id = s.tenant_id AND j.user_id = s.user_id AND j.persona_id = s.persona_id
-          AND j.session_ref = s.id AND j.task_type <> 'archive'
+          AND j.session_ref = s.id AND j.task_type NOT IN ('archive', 'profile')
           AND (j.status IN ('pending', 'failed', 'processing')
                OR (j.status = 'dead' AND j.completed_at >= s.last_active)))
  ORDER BY s.last_active LIMIT :limit;
@@ -637,7 +821,7 @@ SELECT count(*) AS messages,
    AND s.session_id = m.session_id AND s.bot_id = m.bot_id AND s.source_app = m.source_app
    AND s.branch_id = m.branch_id
   LEFT JOIN (SELECT DISTINCT tenant_id, user_id, session_ref FROM jobs
-              WHERE status = 'dead' AND task_type <> 'archive') d
+              WHERE status = 'dead' AND task_type NOT IN ('archive', 'profile')) d
     ON d.tenant_id = s.tenant_id AND d.user_id = s.user_id AND d.session_ref = s.id
  WHERE m.hidden_at IS NULL;
 
@@ -703,11 +887,41 @@ SELECT count(*) AS n FROM recall_entries
 SELECT count(*) AS n FROM recall_entries WHERE tenant_id = :tenant_id OR :tenant_id IS NULL;
 
 -- entries_after --
-SELECT tenant_id, user_id, partition_id, memory_id, vector IS NOT NULL AS embedded
+SELECT tenant_id, user_id, partition_id, memory_id AS entry_id, vector IS NOT NULL AS embedded
   FROM recall_entries
  WHERE (tenant_id, user_id, partition_id, memory_id)
        > (:after_tenant, :after_user, :after_partition, :after_id)
  ORDER BY tenant_id, user_id, partition_id, memory_id LIMIT :limit;
+
+-- talk_unembedded --
+-- Newest first: what was just said is asked about soonest.
+SELECT m.*, e.partition_id, e.terms FROM talk_entries e {use_talk_unembedded}
+  JOIN messages m
+    ON m.tenant_id = e.tenant_id AND m.user_id = e.user_id AND m.id = e.message_id
+ WHERE e.vector IS NULL AND (:after_id = 0 OR e.message_id < :after_id)
+ ORDER BY e.message_id DESC LIMIT :limit;
+
+-- count_talk_unembedded --
+SELECT count(*) AS n FROM talk_entries
+ WHERE vector IS NULL AND (tenant_id = :tenant_id OR :tenant_id IS NULL);
+
+-- count_talk_entries --
+SELECT count(*) AS n FROM talk_entries WHERE tenant_id = :tenant_id OR :tenant_id IS NULL;
+
+-- talk_entries_after --
+SELECT tenant_id, user_id, partition_id, message_id AS entry_id, vector IS NOT NULL AS embedded
+  FROM talk_entries
+ WHERE (tenant_id, user_id, partition_id, message_id)
+       > (:after_tenant, :after_user, :after_partition, :after_id)
+ ORDER BY tenant_id, user_id, partition_id, message_id LIMIT :limit;
+
+-- unindexed_talk --
+SELECT * FROM messages WHERE id <= :upto ORDER BY id DESC LIMIT :limit;
+
+-- count_unindexed_talk --
+SELECT count(*) AS n FROM messages
+ WHERE id <= :upto AND hidden_at IS NULL AND role IN ('user', 'assistant')
+   AND (tenant_id = :tenant_id OR :tenant_id IS NULL);
 
 -- kept_page_folders --
 -- Of everybody: the hub looks at them by itself.

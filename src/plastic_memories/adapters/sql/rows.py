@@ -6,26 +6,28 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from plastic_memories.adapters.sql.record_columns import RecordColumns, from_json
+from plastic_memories.adapters.sql.record_columns import RecordColumns, from_json, to_json
 from plastic_memories.adapters.sql.sql_session import Row
 from plastic_memories.model.memory import Memory, MemoryOutline, MemoryType
-from plastic_memories.model.message import Message
+from plastic_memories.model.message import Message, visible_message
 from plastic_memories.model.owner import Owner, User, Viewpoint
 from plastic_memories.rules.prompt.always_told import core_level
 
 OWNER_COLUMNS = ("tenant_id", "user_id", "persona_id")
 _MEMORY = RecordColumns(Memory, left_out={"id", "owner", "root_id"}, renamed={"key": "mkey"})
-_MESSAGE = RecordColumns(Message, left_out={"id", "owner"}, renamed={})
+_MESSAGE = RecordColumns(Message, left_out={"id", "owner", "hidden_spans"}, renamed={})
 # All columns but the id. Two of a memory are in no field: they follow from others.
 MEMORY_COLUMNS = (*OWNER_COLUMNS, *_MEMORY.columns, "root_id", "scope_ref", "core")
-MESSAGE_COLUMNS = (*OWNER_COLUMNS, *_MESSAGE.columns)
+MESSAGE_COLUMNS = (*OWNER_COLUMNS, *_MESSAGE.columns, "hidden_spans")
 # What a memory is from the first: no `save` changes it.
 _FIXED_MEMORY_COLUMNS = frozenset({
     *OWNER_COLUMNS, "type", "mkey", "scope", "scope_ref", "realm", "bot_id", "source_app",
     "session_id", "branch_id", "source_type", "source_ref", "speaker", "source_message_ids",
     "occurred_at", "created_at", "last_recalled_at", "recall_count", "idempotency_key",
 })  # fmt: skip
-_NEW_MESSAGE_COLUMNS = tuple(column for column in MESSAGE_COLUMNS if column != "hidden_at")
+_NEW_MESSAGE_COLUMNS = tuple(
+    column for column in MESSAGE_COLUMNS if column not in ("hidden_at", "hidden_spans")
+)
 _MEMORY_TYPES = {kind.value: kind for kind in MemoryType}
 
 
@@ -124,11 +126,28 @@ def outline_of(owner: Owner, row: Sequence[Any]) -> MemoryOutline:
 
 def message_params(message: Message) -> dict[str, Any]:
     """Return every column of a message, for insert and update."""
-    return {**owner_params(message.owner), **_MESSAGE.params(message), "id": message.id}
+    return {
+        **owner_params(message.owner),
+        **_MESSAGE.params(message),
+        "id": message.id,
+        "hidden_spans": to_json(message.hidden_spans),
+    }
 
 
 def message_of(row: Row) -> Message:
-    return Message(id=row["id"], owner=owner_of(row), **_MESSAGE.field_values(row))
+    """Read a message as it was stored, with what is hidden in it."""
+    spans = row["hidden_spans"]
+    return Message(
+        id=row["id"],
+        owner=owner_of(row),
+        hidden_spans=() if spans == "[]" else tuple(map(tuple, from_json(spans))),
+        **_MESSAGE.field_values(row),
+    )
+
+
+def visible_message_of(row: Row) -> Message:
+    """Read a message as recall, rules and archive may: without what was forgotten."""
+    return visible_message(message_of(row))
 
 
 def _root(memory: Memory) -> int | None:

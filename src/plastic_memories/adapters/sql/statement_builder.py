@@ -114,6 +114,13 @@ def delete_owned(dialect: Dialect, table: str) -> Statement:
 
 
 @lru_cache
+def delete_of_user(dialect: Dialect, table: str) -> Statement:
+    """Return the statement that removes all rows of a user from one of our tables."""
+    text = f"DELETE FROM {table} WHERE tenant_id = :tenant_id AND user_id = :user_id"  # noqa: S608
+    return Statement(text, style=dialect.parameter_style)
+
+
+@lru_cache
 def count_rows(dialect: Dialect, table: str) -> Statement:
     """Return the statement that counts the rows of one of our tables."""
     return Statement(f"SELECT count(*) AS n FROM {table}", style=dialect.parameter_style)  # noqa: S608

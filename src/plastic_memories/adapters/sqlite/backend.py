@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import Any, Protocol, TypeVar
 import apsw
 
 from plastic_memories.adapters.sql.rows import owner_of
+from plastic_memories.adapters.sqlite.backup import forget_in_copies
 from plastic_memories.adapters.sqlite.connection import fetch, fetch_one
 from plastic_memories.adapters.sqlite.database import SqliteDatabase
 from plastic_memories.adapters.sqlite.legacy.detection import check_not_legacy
@@ -54,7 +57,9 @@ class SqliteBackend:
         return await self._database.write(lambda db: work(self._stores_for_writing(db)))
 
     async def scrub(self) -> Residue:
-        return Residue(pending=await self._database.scrub())
+        pending = await self._database.scrub()
+        copies = await asyncio.to_thread(forget_in_copies, Path(self._database.path), time.time())
+        return Residue((*pending, *copies.pending), copies.kept)
 
     async def describe(self) -> Mapping[str, Any]:
         return await self._database.read(self._describe)
@@ -139,6 +144,6 @@ def _fill_indexes(db: apsw.Connection, *, indexed: bool) -> None:
     for row in fetch(db, "SELECT tenant_id, user_id, persona_id FROM personas"):
         # Texts have other terms now, but say the same.
         stores.memories.reindex(owner_of(row), keep_vectors=True)
-        stores.messages.reindex(owner_of(row))
+        stores.messages.reindex(owner_of(row), keep_vectors=True)
     set_meta(db, "terms_version", str(TERMS_VERSION))
     db.execute("COMMIT")

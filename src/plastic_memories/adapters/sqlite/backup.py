@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import apsw
 
-from plastic_memories.adapters.sql.rows import owner_of
+from plastic_memories.adapters.sql.record_columns import to_json
+from plastic_memories.adapters.sql.rows import message_of, owner_of
 from plastic_memories.adapters.sql.sql_session import Row
 from plastic_memories.adapters.sqlite.connection import connect, execute, fetch, fetch_one
 from plastic_memories.adapters.sqlite.consistency import integrity_problems
@@ -31,13 +32,18 @@ from plastic_memories.adapters.sqlite.sqlite_session import SqliteStores
 from plastic_memories.errors import Conflict, InvalidInput, NotFound, Unavailable
 from plastic_memories.formats.card_memories import is_from_card
 from plastic_memories.model.memory import Memory, MemoryType
+from plastic_memories.model.message import hide_spans
 from plastic_memories.model.owner import Owner
+from plastic_memories.ports.storage import Residue
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.ports.stores.message_store import MessageFilter
 from plastic_memories.rules.lifecycle.slot_values import build_slot
+from plastic_memories.rules.lifecycle.transitions import end_memory
 
 Progress = Callable[[str, int, int], None]
 
+# In the name of a database that a restore has replaced.
+KEPT_MARK = ".before-restore-"
 _PAGE_BATCH = 256
 _FILE_SUFFIXES = ("", "-wal", "-shm")
 _RAISE_SEQUENCE = "UPDATE sqlite_sequence SET seq = max(seq, :seq) WHERE name = :name"
@@ -53,6 +59,12 @@ _KEEP_KEY = (
     "INSERT INTO api_keys (id, digest, tenant_id, user_id, label, limits, created_at, revoked_at) "
     "VALUES (:id, :digest, :tenant_id, :user_id, :label, :limits, :created_at, :revoked_at) "
     "ON CONFLICT DO NOTHING"
+)
+
+_KEEP_PENDING = (
+    "INSERT INTO pending_forgets (id, tenant_id, user_id, persona_id, message_id, status, "
+    "requested_at, final_at, changes) VALUES (:id, :tenant_id, :user_id, :persona_id, "
+    ":message_id, :status, :requested_at, :final_at, :changes) ON CONFLICT DO NOTHING"
 )
 
 
@@ -73,6 +85,7 @@ class ErasureReplayReport:
     messages: int = 0
     hidden: int = 0
     personas: int = 0
+    users: int = 0
     tombstones: int = 0
     revoked_keys: int = 0
     kept_keys: int = 0
@@ -138,6 +151,40 @@ def restore(
         upkeep = SqliteStores(db, indexed=has_text_index(db)).upkeep
         problems = upkeep.check() if has_text_index(db) else integrity_problems(db)
         return RestoreReport(upkeep.counts(), replaced, migrations, replayed, note, problems)
+
+
+def restore_copies(database: Path) -> list[Path]:
+    """Return the databases that a restore has replaced and kept beside this one."""
+    return sorted(database.parent.glob(f"{database.name}{KEPT_MARK}*.db"))
+
+
+def forget_in_copies(database: Path, now: float) -> Residue:
+    """Carry out every forget of this database in the copies that a restore has kept.
+
+    They are somebody's memories like any other; only those of another installation are left.
+    """
+    pending, kept = [], []
+    for copy in restore_copies(database):
+        try:
+            left = _forget_in_copy(database, copy, now)
+        except FILE_ERRORS:
+            pending.append(f"copy kept by a restore: {copy.name}")
+            continue
+        what = "what was forgotten here is still in it" if left else "forgotten there as well"
+        kept.append(f"copy kept by a restore: {copy.name} ({what})")
+    return Residue(tuple(pending), tuple(kept))
+
+
+def _forget_in_copy(database: Path, copy: Path, now: float) -> bool:
+    """Return whether a copy is left as it is, because it is of another installation."""
+    with closing(connect(str(database), 5000)) as live, closing(connect(str(copy), 5000)) as db:
+        if not stored_schema_version(db) or _replay_obstacle(db, live):
+            return True
+        _migrate_copy(db, copy)
+        _replay_erasures(db, live, now)
+        db.execute("PRAGMA journal_mode = DELETE")
+        db.execute("VACUUM")
+    return False
 
 
 @contextmanager
@@ -288,6 +335,9 @@ class _ErasureReplay:
     def run(self) -> ErasureReplayReport:
         new = self._new_erasures()
         for row in new:
+            if row["kind"] == "user":
+                self._erase_user(row)
+        for row in new:
             if row["kind"] == "persona":
                 self._erase_persona(row)
         for owner, ids in _by_owner(new, "memory").items():
@@ -296,6 +346,7 @@ class _ErasureReplay:
             gone = self._stores.messages.erase(owner, MessageFilter(ids=ids), self._now)
             self._done.messages += len(gone)
         self._replay_hidden()
+        self._replay_pending()
         self._replay_tombstones()
         self._replay_mutes()
         self._replay_keys()
@@ -312,11 +363,7 @@ class _ErasureReplay:
 
     def _erase_memories(self, owner: Owner, ids: set[int]) -> None:
         found = self._stores.memories.find(owner, MemoryFilter(ids=ids))
-        sources = {message for memory in found for message in memory.source_message_ids}
-        if sources:
-            summaries = MemoryFilter(types={MemoryType.SUMMARY}, source_message_ids=sources)
-            found += self._stores.memories.find(owner, summaries)
-            self._done.hidden += self._stores.messages.hide(owner, sources, self._now)
+        self._hide_pruned_sources(owner, found)
         gone = {memory.id: memory for memory in found}
         if not gone:
             return
@@ -326,6 +373,19 @@ class _ErasureReplay:
         if any(is_from_card(memory) for memory in gone.values()):
             self._stores.cards.drop(owner)
         self._done.memories += len(gone)
+
+    def _hide_pruned_sources(self, owner: Owner, forgotten: Sequence[Memory]) -> None:
+        """Hide sources that the live database has no more: it cannot say which sentences to hide.
+
+        Summaries that told it were erased with it; sources that are left are hidden later, as
+        they are in the live database.
+        """
+        stated = (memory for memory in forgotten if memory.type is not MemoryType.SUMMARY)
+        sources = {message for memory in stated for message in memory.source_message_ids}
+        ids = {"ids": to_json(sorted(sources))}
+        sql = "SELECT id FROM messages WHERE id IN (SELECT value FROM json_each(:ids))"
+        live = {row["id"] for row in fetch(self._live, sql, ids)}
+        self._done.hidden += self._stores.messages.hide(owner, sources - live, self._now)
 
     def _refresh_slot(self, memory: Memory) -> None:
         if not memory.is_slot:
@@ -344,14 +404,35 @@ class _ErasureReplay:
             self._stores.personas.erase(owner_of(row), self._now)
             self._done.personas += 1
 
+    def _erase_user(self, row: Row) -> None:
+        """Erase a user that was erased since; one who came back has another number."""
+        known = fetch_one(self._staged, QUERIES["get_user"].text, row)
+        if known is not None and known["id"] == row["row_id"]:
+            self._stores.personas.erase_user(owner_of(row).user, self._now)
+            self._done.users += 1
+
     def _replay_hidden(self) -> None:
-        hidden = fetch(
-            self._live,
-            "SELECT id AS row_id, 'hidden' AS kind, tenant_id, user_id, persona_id FROM messages "
-            "WHERE hidden_at IS NOT NULL",
-        )
-        for owner, ids in _by_owner(hidden, "hidden").items():
-            self._done.hidden += self._stores.messages.hide(owner, ids, self._now)
+        """Hide what is hidden in the live database; of another text, all of it."""
+        sql = "SELECT * FROM messages WHERE hidden_at IS NOT NULL OR hidden_spans <> '[]'"
+        messages = self._stores.messages
+        for live in map(message_of, fetch(self._live, sql)):
+            for known in messages.find(live.owner, MessageFilter(ids=[live.id])):
+                is_same = known.content == live.content and live.hidden_spans
+                spans = live.hidden_spans if is_same else [(0, len(known.content))]
+                hidden = hide_spans(known, spans, self._now)
+                self._done.hidden += messages.set_visibility([hidden])
+
+    def _replay_pending(self) -> None:
+        """Take over what was asked for in the chat since, and revoke what it has revoked."""
+        for row in fetch(self._live, "SELECT * FROM pending_forgets"):
+            if not execute(self._staged, _KEEP_PENDING, row) or row["status"] != "pending":
+                continue
+            pending = self._stores.pending_forgets.get(owner_of(row), row["id"])
+            for memory_id in pending.revoked if pending else ():
+                memory = self._stores.memories.get(owner_of(row), memory_id)
+                if memory is not None:
+                    self._stores.memories.save(end_memory(memory, self._now))
+                    self._refresh_slot(memory)
 
     def _replay_tombstones(self) -> None:
         for row in fetch(self._live, "SELECT * FROM tombstones"):

@@ -43,3 +43,31 @@ SELECT DISTINCT m.mkey FROM json_each(:keys) wanted
 -- The ids come first (CROSS JOIN): left to itself, SQLite walks all rows of the user.
 SELECT m.* FROM json_each(:ids) wanted CROSS JOIN memory_items m ON m.id = wanted.value
  WHERE {seen};
+
+-- messages_by_id --
+SELECT m.* FROM json_each(:ids) wanted CROSS JOIN messages m ON m.id = wanted.value
+ WHERE m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.persona_id = :persona_id
+   AND m.hidden_at IS NULL AND m.realm = :realm AND (:all_bots OR m.bot_id = :bot_id)
+   AND (NOT :only_session OR m.session_id = :session_id)
+   AND (:only_app = '' OR m.source_app = :only_app);
+
+-- find_people --
+-- The users of a tenant, or one of them, for whoever holds an app key.
+SELECT * FROM (
+    SELECT u.user_id, u.created_at,
+           (SELECT json_extract(m.attributes, '$.value') FROM memory_items m
+             WHERE m.tenant_id = u.tenant_id AND m.user_id = u.user_id AND m.core > 0
+               AND m.status = 'active' AND m.realm = 'real' AND m.type = 'profile'
+               AND m.mkey IN ('basic_info.address', 'basic_info.nickname', 'basic_info.name')
+             ORDER BY instr('addr nick name', substr(m.mkey, 12, 4)) LIMIT 1) AS name,
+           (SELECT group_concat(DISTINCT s.source_app) FROM sessions s
+             WHERE s.tenant_id = u.tenant_id AND s.user_id = u.user_id) AS apps,
+           (SELECT count(*) FROM memory_items m
+             WHERE m.tenant_id = u.tenant_id AND m.user_id = u.user_id
+               AND m.status = 'active') AS memories,
+           (SELECT a.ts FROM audit a WHERE a.tenant_id = u.tenant_id AND a.user_id = u.user_id
+             ORDER BY a.id DESC LIMIT 1) AS last_seen_at
+      FROM users u
+     WHERE u.tenant_id = :tenant_id AND (u.user_id = :user_id OR :user_id IS NULL))
+ WHERE :text = '' OR instr(lower(user_id), :text) > 0 OR instr(lower(coalesce(name, '')), :text) > 0
+ ORDER BY coalesce(last_seen_at, created_at) DESC, user_id LIMIT :limit;

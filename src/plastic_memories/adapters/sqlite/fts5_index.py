@@ -158,8 +158,7 @@ class SqliteTextIndex:
         self, partitions: Sequence[TextPartition], terms: Sequence[str]
     ) -> dict[str, int]:
         # Not by `holding`: what is common depends on how many rows there are, so all are counted.
-        # Only memories ask, of which a persona has far fewer than messages: `fts_messages_terms`
-        # has no reader, and stays until a migration drops it.
+        # Only memories ask, of which a persona has far fewer than messages.
         counts = dict.fromkeys(terms, 0)
         sql = f"SELECT doc FROM {self._table}_terms WHERE term = ?"  # noqa: S608 - a constant
         for term in terms:

@@ -59,7 +59,9 @@ CREATE TABLE messages (
     ts            REAL NOT NULL,
     created_at    REAL NOT NULL,
     -- Set by forget: the message stays, but no recall, snippet or extraction sees it again.
-    hidden_at     REAL
+    hidden_at     REAL,
+    -- The forgotten sentences of a message that is seen otherwise: [[start, end], ...].
+    hidden_spans  TEXT NOT NULL DEFAULT '[]'
 ) STRICT;
 
 CREATE INDEX messages_by_time ON messages (tenant_id, user_id, persona_id, ts, id);
@@ -68,6 +70,21 @@ CREATE INDEX messages_by_age ON messages (ts);
 CREATE UNIQUE INDEX messages_once ON messages
     (tenant_id, user_id, persona_id, bot_id, source_app, session_id, client_msg_id)
     WHERE client_msg_id <> '';
+
+-- A message that corrects: which earlier messages, and which memories it has ended.
+CREATE TABLE message_corrections (
+    tenant_id      TEXT NOT NULL,
+    user_id        TEXT NOT NULL,
+    persona_id     TEXT NOT NULL,
+    message_id     INTEGER NOT NULL,
+    -- 0 in a row that names a memory, and the other way round.
+    old_message_id INTEGER NOT NULL,
+    memory_id      INTEGER NOT NULL,
+    PRIMARY KEY (tenant_id, user_id, persona_id, message_id, old_message_id, memory_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX corrections_by_old ON message_corrections
+    (tenant_id, user_id, persona_id, old_message_id) WHERE old_message_id > 0;
 
 -- One conversation on one branch: how far it is digested, and what waits.
 CREATE TABLE sessions (
@@ -257,6 +274,41 @@ CREATE TABLE recall_partitions (
     PRIMARY KEY (tenant_id, user_id, partition_id)
 ) STRICT, WITHOUT ROWID;
 
+-- What ranking reads of each message, in the same shape as for memories.
+CREATE TABLE talk_entries (
+    tenant_id    TEXT NOT NULL,
+    user_id      TEXT NOT NULL,
+    partition_id TEXT NOT NULL,
+    message_id   INTEGER NOT NULL,
+    revision     INTEGER NOT NULL,
+    bot_id       TEXT NOT NULL,
+    branch_id    TEXT NOT NULL,
+    source_app   TEXT NOT NULL,
+    realm        TEXT NOT NULL,
+    -- 'group', 'private', or '' if nobody has said where it was.
+    audience     TEXT NOT NULL,
+    session_id   TEXT NOT NULL,
+    role         TEXT NOT NULL,
+    speaker      TEXT NOT NULL,
+    happened_at  REAL NOT NULL,
+    importance   REAL NOT NULL,
+    terms        BLOB NOT NULL,
+    vector       BLOB,
+    PRIMARY KEY (tenant_id, user_id, partition_id, message_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX talk_by_revision ON talk_entries (tenant_id, user_id, partition_id, revision);
+CREATE INDEX talk_unembedded ON talk_entries (message_id) WHERE vector IS NULL;
+
+CREATE TABLE talk_partitions (
+    tenant_id    TEXT NOT NULL,
+    user_id      TEXT NOT NULL,
+    partition_id TEXT NOT NULL,
+    revision     INTEGER NOT NULL,
+    removed      INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (tenant_id, user_id, partition_id)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE persona_slots (
     tenant_id       TEXT NOT NULL,
     user_id         TEXT NOT NULL,
@@ -281,6 +333,24 @@ CREATE TABLE tombstones (
     created_at REAL NOT NULL,
     PRIMARY KEY (tenant_id, user_id, persona_id, digest)
 ) STRICT, WITHOUT ROWID;
+
+-- What users asked in the chat to forget. Until it is final it can be undone: ids and places only.
+CREATE TABLE pending_forgets (
+    id           INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant_id    TEXT NOT NULL,
+    user_id      TEXT NOT NULL,
+    persona_id   TEXT NOT NULL,
+    -- The message that asks for it.
+    message_id   INTEGER NOT NULL,
+    status       TEXT NOT NULL,
+    requested_at REAL NOT NULL,
+    final_at     REAL NOT NULL,
+    -- Which memories were revoked and restored, and which parts of which messages hidden.
+    changes      TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX pending_forgets_by_owner ON pending_forgets (tenant_id, user_id, persona_id, id);
+CREATE INDEX pending_forgets_by_age ON pending_forgets (final_at) WHERE status = 'pending';
 
 -- What was erased, by id: a restored backup is made to forget it again.
 CREATE TABLE erasures (
@@ -362,8 +432,23 @@ CREATE TABLE api_keys (
     label       TEXT NOT NULL DEFAULT '',
     limits      TEXT NOT NULL DEFAULT '{}',
     created_at  REAL NOT NULL,
-    revoked_at  REAL
+    revoked_at  REAL,
+    last_used_at REAL
 ) STRICT;
+
+-- One row for each signed-in browser and each unused link, by the digest of its secret.
+CREATE TABLE console_sessions (
+    digest     TEXT PRIMARY KEY,
+    -- 'session', or 'link' until it is used.
+    kind       TEXT NOT NULL,
+    tenant_id  TEXT NOT NULL,
+    user_id    TEXT NOT NULL,
+    -- The key it stands for: a session ends with its key.
+    key_digest TEXT NOT NULL,
+    is_admin   INTEGER NOT NULL DEFAULT 0,
+    created_at REAL NOT NULL,
+    expires_at REAL NOT NULL
+) STRICT, WITHOUT ROWID;
 
 -- Who changed what, when, by which key: ids only. Also the stream behind /ws/events.
 CREATE TABLE audit (

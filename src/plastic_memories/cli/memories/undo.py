@@ -21,13 +21,22 @@ _UNDOABLE_EVENTS = frozenset(f"memory.{kind.value}" for kind in ChangeKind)
 @click.option(
     "--days", type=click.IntRange(1), default=30, show_default=True, help="Days to look back."
 )
+@click.option(
+    "--forget",
+    "forgets",
+    is_flag=True,
+    help="Undo a “forget that” from the chat, before it is final; without a number, list them.",
+)
 @user_command
-def undo(options: CliOptions, audit_id: int | None, days: int) -> None:
+def undo(options: CliOptions, audit_id: int | None, days: int, forgets: bool) -> None:
     """Undo a change that the hub made by itself.
 
     Without a number, list such changes.
     """
     screen = Screen.for_options(options)
+    if forgets:
+        _undo_forget(options, screen, audit_id)
+        return
     if audit_id is not None:
         done = run_with_client(options, lambda client: client.undo(audit_id))
         if not screen.print_if_json(done.raw):
@@ -46,6 +55,26 @@ def undo(options: CliOptions, audit_id: int | None, days: int) -> None:
         for line in found
     ]
     screen.table(["change", "what", "memory", "why", "when"], rows)
+
+
+def _undo_forget(options: CliOptions, screen: Screen, forget_id: int | None) -> None:
+    if forget_id is not None:
+        done = run_with_client(options, lambda client: client.undo_forget(forget_id))
+        if not screen.print_if_json(done.raw):
+            screen.line(f"✓ {forget_id} is not forgotten · 已恢复", style="green")
+        return
+    found = run_with_client(options, lambda client: client.pending_forgets())
+    if screen.print_if_json(found.raw):
+        return
+    items = found.raw["items"]
+    if not items:
+        screen.line("Nothing waits to be forgotten.", style="dim")
+        return
+    rows = [
+        [one["forget_id"], " / ".join(one["texts"]), local_time_text(one["final_at"])]
+        for one in items
+    ]
+    screen.table(["forget", "what", "final"], rows)
 
 
 async def _hub_changes(

@@ -70,7 +70,8 @@ def restore(options: CliOptions, source: Path, yes: bool) -> None:
     """Replace the database with a backup.
 
     The hub may run meanwhile. What was forgotten since the backup stays forgotten. The replaced
-    database is kept.
+    database is kept beside it, in case this was the wrong backup: what is forgotten later is
+    forgotten there too, and `doctor` names it until it is deleted.
     """
     settings = configuration.load_settings()
     database = embedded_database(settings)
@@ -79,7 +80,7 @@ def restore(options: CliOptions, source: Path, yes: bool) -> None:
         if options.as_json:
             raise click.UsageError("--json cannot ask for confirmation: give --yes.")
         click.confirm(f"Replace {database} with {source}?", abort=True)
-    keep = database.with_name(f"{database.name}.before-restore-{_file_timestamp()}.db")
+    keep = database.with_name(f"{database.name}{copies.KEPT_MARK}{_file_timestamp()}.db")
     screen = Screen.for_options(options)
     with screen.progress("copying") as report:
         done = copies.restore(source, database, keep=keep, now=time.time(), progress=report)
@@ -109,6 +110,7 @@ def _print_restore_report(screen: Screen, source: Path, done: copies.RestoreRepo
         screen.line(f"  {done.note}", style="yellow")
     if done.replaced is not None:
         screen.line(f"  The replaced database is kept: {done.replaced}", style="dim")
+        screen.line("  Delete it when you no longer need it.", style="dim")
 
 
 @click.command()

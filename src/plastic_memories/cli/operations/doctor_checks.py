@@ -15,6 +15,7 @@ from pathlib import Path
 from plastic_memories import __version__, plugins
 from plastic_memories.adapters.markdown.templates import TemplateFolder
 from plastic_memories.adapters.sqlite import doctor as database
+from plastic_memories.adapters.sqlite.backup import restore_copies
 from plastic_memories.cli.command_options import CliOptions
 from plastic_memories.cli.hub_address import hub_address
 from plastic_memories.cli.hub_connection import fetch_health, local_key
@@ -62,10 +63,18 @@ def installation_checks(settings: Settings, options: CliOptions) -> Iterator[Che
     yield _check_key_file(settings)
     yield from _check_plugins(settings)
     yield from _check_database(settings)
+    yield from _check_restore_copies(settings)
     yield _check_space(settings)
     yield _check_hub(settings, options)
     yield _check_templates(settings)
     yield _check_log(settings)
+
+
+def _check_restore_copies(settings: Settings) -> Iterator[Check]:
+    """Name the full copies that a restore has left beside the database."""
+    for copy in restore_copies(settings.db_path):
+        advice = "It is a full copy. Delete it when you no longer need it."
+        yield Check("restore copy", WARN, str(copy), advice)
 
 
 def _check_folder(name: str, settings: Settings) -> Check:

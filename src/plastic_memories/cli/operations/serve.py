@@ -18,18 +18,21 @@ from starlette.types import ASGIApp
 
 from plastic_memories import settings as configuration
 from plastic_memories.cli.command_options import CliOptions, local_command
-from plastic_memories.cli.hub_address import hub_address
+from plastic_memories.cli.hub_address import hub_address, is_local
 from plastic_memories.cli.installation import (
     EMBEDDED_BACKEND,
     check_folders,
     open_installed_storage,
 )
 from plastic_memories.cli.language import tr
+from plastic_memories.cli.operations.console_link import console_url
 from plastic_memories.cli.operations.limited_protocol import limited_protocol
 from plastic_memories.cli.operations.serving_lock import serving_lock
 from plastic_memories.cli.output import Screen
+from plastic_memories.http.app import Application
+from plastic_memories.hub.hub import Hub
 from plastic_memories.settings import Settings
-from plastic_memories.wiring import build_app
+from plastic_memories.wiring import build_app, operator_link
 
 _SOCKET_BACKLOG = 2048
 _SHUTDOWN_TIMEOUT_S = 5.0
@@ -55,7 +58,7 @@ def serve(options: CliOptions, host: str | None, port: int | None, check: bool) 
     settings = _with_overrides(settings, None, listening.getsockname()[1])
     config = server_config(app, settings)
     with contextlib.suppress(KeyboardInterrupt), _announced_to_others(settings):
-        _Server(config, Screen.for_options(options), settings).run(sockets=[listening])
+        _Server(config, app, Screen.for_options(options), settings).run(sockets=[listening])
 
 
 def server_config(app: ASGIApp, settings: Settings) -> uvicorn.Config:
@@ -86,10 +89,18 @@ def _check(screen: Screen, url: str) -> None:
 class _Server(uvicorn.Server):
     """A server that prints how to use it once it is ready."""
 
-    def __init__(self, config: uvicorn.Config, screen: Screen, settings: Settings) -> None:
+    def __init__(
+        self, config: uvicorn.Config, app: Application, screen: Screen, settings: Settings
+    ) -> None:
         super().__init__(config)
         self._screen = screen
         self._settings = settings
+        self._app = app
+
+    @property
+    def _hub(self) -> Hub:
+        hub: Hub = self._app.state.hub
+        return hub
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         # Startup announces a first key on standard output, which belongs to the JSON with --json.
@@ -97,7 +108,12 @@ class _Server(uvicorn.Server):
         with contextlib.redirect_stdout(out):
             await super().startup(sockets=sockets)
         if self.started:
-            _print_welcome(self._screen, self._settings)
+            _print_welcome(self._screen, self._settings, await self._console_url())
+
+    async def _console_url(self) -> str | None:
+        """Return a link to the console that works once, for whoever sees this screen."""
+        link = await operator_link(self._hub.console.sign_in, self._settings)
+        return console_url(hub_address(self._settings), link) if link else None
 
 
 def _with_overrides(settings: Settings, host: str | None, port: int | None) -> Settings:
@@ -159,10 +175,11 @@ def _announced_to_others(settings: Settings) -> Iterator[None]:
         yield
 
 
-def _print_welcome(screen: Screen, settings: Settings) -> None:
+def _print_welcome(screen: Screen, settings: Settings, console: str | None) -> None:
     url = hub_address(settings)
     answer = {
         "url": url,
+        "console": console,
         "docs": f"{url}/docs",
         "database": str(settings.db_path),
         "log": str(settings.log_path),
@@ -173,6 +190,11 @@ def _print_welcome(screen: Screen, settings: Settings) -> None:
         return
     screen.line(tr("Plastic Memories is running."), style="bold green")
     screen.line()
+    if console:
+        screen.line(f"  {tr('console ')}  {console}", style="bold")
+        lan = " --lan" if not is_local(f"http://{settings.host}") else ""
+        again = tr("signs you in once; another: {command}", command=f"{_command(url)} console{lan}")
+        screen.line(f"            {again}", style="dim")
     screen.line(f"  {tr('open    ')}  {url}")
     screen.line(f"  {tr('routes  ')}  {url}/docs")
     screen.line(f"  {tr('database')}  {settings.db_path}")

@@ -14,7 +14,7 @@ from plastic_memories.cli.hub_connection import HubConnection, run_with_hub
 from plastic_memories.cli.output import Screen, counts_text, size_text
 from plastic_memories.cli.transfer import from_mem0
 from plastic_memories.formats.mem0_export import Mem0Export
-from plastic_memories_client import ExportedFile
+from plastic_memories_client import ExportedFile, ImportUndone
 
 _TRANSFER_TIMEOUT_S = 3600.0
 _MAX_LINES_SHOWN = 10
@@ -93,8 +93,11 @@ def _export_to_archive(options: CliOptions) -> None:
 
 
 @click.command(name="import")
-@click.argument("source", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument(
+    "source", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
 @click.option("--dry-run", is_flag=True, help="Only show what would happen.")
+@click.option("--undo", type=int, metavar="ID", help="Take back the import with this number.")
 @click.option("--trust", is_flag=True, help="Trust the file: nothing waits for confirmation.")
 @click.option(
     "--from",
@@ -105,7 +108,7 @@ def _export_to_archive(options: CliOptions) -> None:
 @click.option("--mem0-user", default="", metavar="NAME", help="Import only this mem0 user.")
 @user_command
 def import_file(
-    options: CliOptions, source: Path, dry_run: bool, trust: bool, system: str, mem0_user: str
+    options: CliOptions, source: Path | None, dry_run: bool, undo: int | None, **how: Any
 ) -> None:
     """Import an export: JSON lines or a bundle.
 
@@ -117,7 +120,20 @@ def import_file(
 
     With --from legacy, import a database file of the older program: everything of all its users,
     or of --user and --persona. The file stays as it was.
+
+    With --undo, take back what an import added, except what was changed or used since.
     """
+    if undo is not None:
+        _undo_import(options, undo)
+        return
+    if source is None:
+        raise click.UsageError("Name a file to import, or an import with --undo ID.")
+    _import_file(options, source, dry_run, **how)
+
+
+def _import_file(
+    options: CliOptions, source: Path, dry_run: bool, *, trust: bool, system: str, mem0_user: str
+) -> None:
     if trust and system:
         raise click.UsageError("--trust is for exports of this hub's own kind.")
     if mem0_user and system != "mem0":
@@ -134,6 +150,25 @@ def import_file(
         _print_report(screen, answer, dry_run)
     if _is_unusable(answer):
         raise click.exceptions.Exit(1)
+
+
+def _undo_import(options: CliOptions, import_id: int) -> None:
+    async def work(connection: HubConnection) -> ImportUndone:
+        async with connection.client(timeout_s=_TRANSFER_TIMEOUT_S) as client:
+            return await client.import_undo(import_id)
+
+    undone = run_with_hub(options, work)
+    screen = Screen.for_options(options)
+    if screen.print_if_json(undone.raw):
+        return
+    if undone.counts:
+        screen.line(f"✓ taken back: {counts_text(undone.counts)}", style="green")
+    else:
+        screen.line("! nothing to take back", style="yellow")
+    for kind, ids in undone.kept.items():
+        shown = " ".join(f"#{row_id}" for row_id in ids[:_MAX_LINES_SHOWN])
+        more = " …" if len(ids) > _MAX_LINES_SHOWN else ""
+        screen.line(f"  changed or used since, kept: {kind} {shown}{more}", style="yellow")
 
 
 def _import_legacy(
@@ -195,6 +230,9 @@ def _print_report(screen: Screen, answer: dict[str, Any], dry_run: bool) -> None
             "See plastic-memories inbox; --trust imports such a file as it is.",
             style="yellow",
         )
+    if answer.get("import_id") and answer.get("counts"):
+        undo = f"plastic-memories import --undo {answer['import_id']}"
+        screen.line(f"  to take it back: {undo}", style="dim")
     conflicts: list[dict[str, Any]] = answer.get("conflicts") or []
     for one in conflicts[:_MAX_LINES_SHOWN]:
         screen.line(

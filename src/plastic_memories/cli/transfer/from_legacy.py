@@ -55,6 +55,7 @@ async def import_database(
     settings = configuration.load_settings()
     check_folders(settings)
     users: dict[str, Mapping[str, int]] = {}
+    import_ids: dict[str, int | None] = {}
     conflicts: list[Mapping[str, Any]] = []
     skipped: list[Mapping[str, Any]] = [
         {"line": place, "reason": reason} for place, reason in export.skipped
@@ -67,6 +68,7 @@ async def import_database(
                 report(f"taking over {user_id}", number, len(export.users))
                 done = await _import_user(hub, user_id, entries, dry_run)
                 users[user_id] = done["counts"]
+                import_ids[user_id] = done["import_id"]
                 conflicts += done["conflicts"]
                 skipped += done["skipped"]
     counts: Counter[str] = Counter()
@@ -77,6 +79,7 @@ async def import_database(
         "dry_run": dry_run,
         "counts": dict(counts),
         "users": users,
+        "import_ids": import_ids,
         "conflicts": conflicts,
         "skipped": skipped,
     }
@@ -94,6 +97,7 @@ async def _import_user(
     )
     return {
         "counts": dict(done.counts),
+        "import_id": done.import_id,
         "conflicts": _with_places(done.conflicts, entries),
         "skipped": _with_places(done.skipped, entries),
     }

@@ -57,11 +57,13 @@ async def import_memories(
         {"line": place, "reason": reason} for place, reason in export.skipped
     ]
     entries = export.entries
+    import_id: int | None = None
     async with connection.client(timeout_s=_TRANSFER_TIMEOUT_S) as client:
         for start in range(0, len(entries), _BATCH_SIZE):
             batch = entries[start : start + _BATCH_SIZE]
             lines = [json.dumps(entry.line, ensure_ascii=False) for entry in batch]
-            done = await client.import_(lines, dry_run=dry_run)
+            done = await client.import_(lines, dry_run=dry_run, import_id=import_id)
+            import_id = done.import_id
             counts.update(done.counts)
             conflicts += _with_file_positions(done.conflicts, batch)
             skipped += _with_file_positions(done.raw.get("skipped") or [], batch)
@@ -70,6 +72,7 @@ async def import_memories(
     return {
         "status": "ok",
         "dry_run": dry_run,
+        "import_id": import_id,
         "counts": dict(counts),
         "conflicts": conflicts,
         "skipped": skipped,

@@ -57,7 +57,7 @@ async def recent(query: RecentMessagesQuery, call: ReadCall) -> Response:
     """Return messages, newest first."""
     now = call.now()
     message_filter = MessageFilter(
-        session_id=query.session_id,
+        session_id=None if query.session_id is None else query.session_key,
         source_app=call.app(query.source_app) or None,
         since_ts=None if query.days is None else now - query.days * _DAY_S,
         before_id=query.before_id,
@@ -65,7 +65,7 @@ async def recent(query: RecentMessagesQuery, call: ReadCall) -> Response:
         limit=query.limit,
     )
     found = await call.hub.messages.find(
-        call.owner(query.persona_id), message_filter, line=(query.session_id, query.branch_id)
+        call.owner(query.persona_id), message_filter, line=(query.session_key, query.branch_id)
     )
     return call.reply(RecentMessagesResponse(messages=[message_row(message) for message in found]))
 
@@ -102,7 +102,7 @@ async def delete(body: DeleteMessagesRequest, call: WriteCall) -> Response:
 
 
 async def _delete_session_response(body: DeleteMessagesRequest, call: WriteCall) -> Response:
-    view = call.view(body, session_id=body.session_id)
+    view = call.view(body, session_id=body.session_key)
     done = await call.hub.delete_session(call.caller, view, body.keep_branches or ())
     answer = DeleteMessagesResponse(
         status="ok",
@@ -121,7 +121,7 @@ async def _delete_session_response(body: DeleteMessagesRequest, call: WriteCall)
 async def branch(body: BranchRequest, call: WriteCall) -> Response:
     """Start a branch from a message; name the branch in append, recent and recall."""
     which = message_changes.MessageReference(
-        view=call.view(body, session_id=body.session_id),
+        view=call.view(body, session_id=body.session_key),
         message_id=body.from_message_id,
         client_msg_id=body.from_client_msg_id or None,
     )
@@ -131,7 +131,7 @@ async def branch(body: BranchRequest, call: WriteCall) -> Response:
     answer = BranchResponse(
         status="ok",
         branch_id=created.branch_id,
-        session_id=created.session_id,
+        session_id=body.session_id,
         parent_id=created.parent_id or None,
         from_message_id=created.from_message_id,
     )
@@ -140,7 +140,7 @@ async def branch(body: BranchRequest, call: WriteCall) -> Response:
 
 def _message_reference(body: MessageRequest, call: WriteCall) -> message_changes.MessageReference:
     return message_changes.MessageReference(
-        view=call.view(body, session_id=body.session_id or ""),
+        view=call.view(body, session_id=body.session_key),
         message_id=body.message_id,
         client_msg_id=body.client_msg_id or None,
     )
@@ -164,7 +164,7 @@ async def purge(body: PurgeMessagesRequest, call: WriteCall) -> Response:
     """Erase messages for good."""
     message_filter = MessageFilter(
         until_ts=body.cutoff_ts(call.now()),
-        session_id=body.session_id,
+        session_id=None if body.session_id is None else body.session_key,
         source_app=call.app(None) or None,
         bot_id=None if body.bots == "all" else body.bot_id or "",
     )

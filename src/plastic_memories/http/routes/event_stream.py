@@ -79,7 +79,9 @@ class _Listener:
 async def _admit(socket: WebSocket) -> _Listener:
     """Authenticate a listener and read its filter."""
     parameters: dict[str, Any] = dict(socket.query_params)
-    key, user_id = request_key(socket.headers), requested_user(socket.headers)
+    key = request_key(socket.headers)
+    # A page can send no header with its socket.
+    user_id = requested_user(socket.headers) or str(parameters.get("user_id", ""))
     if not key:
         frame = await _first_frame(socket)
         parameters |= {name: frame[name] for name in ("persona_id", "resume_from") if name in frame}

@@ -30,7 +30,7 @@ async def update(body: wire.UpdateSessionRequest, call: WriteCall) -> Response:
     """Set whether a session is real or fiction, also before it starts."""
     place = Conversation(
         call.owner(body.persona_id),
-        call.hub.screening.screen_identifier(body.session_id),
+        call.hub.screening.screen_identifier(body.session_key),
         body.bot_id or "",
         call.app(body.source_app),
     )
@@ -89,7 +89,7 @@ async def list_archive(query: wire.ArchiveListQuery, call: ReadCall) -> Response
 async def get_archived(query: wire.ArchiveGetQuery, call: ReadCall) -> Response:
     """Return one finished conversation with what was learned in it."""
     talk = await call.hub.archive_reader.get(
-        call.view(query, source_app=query.source_app), query.session_id, query.branch_id or ""
+        call.view(query, source_app=query.source_app), query.session_key, query.branch_id or ""
     )
     row = wire.archive_row_fields(talk.session, talk.content)
     return call.reply(wire.ArchiveGetResponse(**{**talk.content, **row}))
@@ -100,7 +100,7 @@ def _session_selector(
 ) -> SessionSelector:
     return SessionSelector(
         owner=call.owner(body.persona_id),
-        session_id=body.session_id,
+        session_id=None if body.session_id is None else body.session_key,
         bot_id=None if body.bots == "all" else body.bot_id or "",
         source_app=call.app(body.source_app) or None,
     )

@@ -19,7 +19,9 @@ from plastic_memories.hub.memories.write import BatchWriteOutcome
 from plastic_memories.model.event import Event
 from plastic_memories.model.memory import Draft, Status
 from plastic_memories.model.message import Message
+from plastic_memories.wire import erasure
 from plastic_memories.wire import memories as wire
+from plastic_memories.wire.fields import BotRequest
 
 router = Routes(keyed_endpoint, prefix="/memory", tags=["memory"], responses=FAILURES)
 
@@ -90,7 +92,7 @@ async def write_conversation(
             content=message.content,
             ts=now if message.ts is None else message.ts,
             speaker=message.speaker or "",
-            session_id=body.session_id or "",
+            session_id=body.session_key,
             source_app=call.app(body.source_app),
             bot_id=body.bot_id or "",
         )
@@ -148,8 +150,8 @@ async def update(body: wire.UpdateMemoryRequest, call: WriteCall) -> Response:
     return call.reply(answer)
 
 
-@router.post("/forget", answers=wire.ForgetMemoryResponse)
-async def forget(body: wire.ForgetMemoryRequest, call: WriteCall) -> Response:
+@router.post("/forget", answers=erasure.ForgetMemoryResponse)
+async def forget(body: erasure.ForgetMemoryRequest, call: WriteCall) -> Response:
     """Forget for good, with a receipt; `never_again` keeps it from being learned again."""
     call.check_length(body.query, "query", call.options.max_query_chars)
     request = ForgetRequest(
@@ -162,11 +164,43 @@ async def forget(body: wire.ForgetMemoryRequest, call: WriteCall) -> Response:
         include_messages=body.include_messages,
     )
     outcome = await call.hub.forget(call.caller, call.view(body), request)
-    answer = wire.ForgetMemoryResponse(
+    answer = erasure.ForgetMemoryResponse(
         status="dry_run" if body.dry_run else "ok",
         deleted=0 if body.dry_run else len(outcome.memory_ids),
         memory_ids=list(outcome.memory_ids),
         receipt=dict(outcome.receipt),
+    )
+    return call.reply(answer)
+
+
+@router.get("/forget/pending", answers=erasure.PendingForgetsResponse)
+async def pending_forgets(query: BotRequest, call: ReadCall) -> Response:
+    """Return what "forget that" in the chat has hidden, as long as it can be undone."""
+    found = await call.hub.pending_forgets.list_pending(call.view(query))
+    items = [
+        erasure.PendingForgetRow(
+            forget_id=one.pending.id,
+            message_id=one.pending.message_id,
+            memory_ids=sorted(one.pending.revoked),
+            message_ids=sorted(one.pending.hidden),
+            texts=list(one.texts),
+            requested_at=one.pending.requested_at,
+            final_at=one.pending.final_at,
+        )
+        for one in found
+    ]
+    return call.reply(erasure.PendingForgetsResponse(items=items))
+
+
+@router.post("/forget/undo", answers=erasure.UndoForgetResponse)
+async def undo_forget(body: erasure.UndoForgetRequest, call: WriteCall) -> Response:
+    """Undo what "forget that" in the chat has hidden, before it is final."""
+    undone = await call.hub.pending_forgets.undo(call.caller, call.view(body), body.forget_id)
+    answer = erasure.UndoForgetResponse(
+        status="ok",
+        forget_id=undone.id,
+        memory_ids=sorted(undone.revoked),
+        message_ids=sorted(undone.hidden),
     )
     return call.reply(answer)
 
@@ -185,11 +219,12 @@ async def list_memories(query: wire.ListMemoriesQuery, call: ReadCall) -> Respon
         min_importance=query.min_importance,
         since=query.since,
         until=query.until,
+        source_app=query.source_app or None,
         order=query.sort,
         after=query.position,
         limit=query.limit,
     )
-    session_id = query.session_id or ""
+    session_id = query.session_key
     view = call.view(query, session_id=session_id, only_session=bool(session_id))
     page = await call.hub.browse.list_page(view, list_filter)
     cursor = query.cursor_at(page.next_position) if page.next_position else None

@@ -39,8 +39,9 @@ async def health(request: Request) -> Response:
     try:
         storage = dict(await hub.storage.backend.describe())
         backlog = await hub.embedding.backlog()
+        unindexed = await hub.storage.read(lambda stores: stores.messages.count_unindexed())
     except Unavailable as error:
-        storage, backlog = {"error": error.message}, 0
+        storage, backlog, unindexed = {"error": error.message}, 0, 0
     answer: dict[str, Any] = {"status": "degraded" if storage.get("error") else "ok"}
     if await _has_key(request):
         answer |= {
@@ -53,6 +54,7 @@ async def health(request: Request) -> Response:
                 "log": logs.describe(),
             },
             "embedding_backlog": backlog,
+            "message_index_backlog": unindexed,
         }
     return success_response(request, wire.HealthResponse.model_construct(**answer))
 

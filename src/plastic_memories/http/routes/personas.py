@@ -164,6 +164,16 @@ async def save_settings(body: wire.SaveSettingsRequest, call: WriteCall) -> Resp
     return call.reply(_settings_response(saved))
 
 
+@router.post("/user/erase", answers=wire.EraseUserResponse)
+async def erase_user(body: wire.EraseUserRequest, call: WriteCall) -> Response:
+    """Erase everything of the user, every persona, in every store, with a receipt."""
+    receipt = await call.hub.erase_user(call.caller, body.confirm)
+    answer = wire.EraseUserResponse(
+        status="ok", user_id=call.caller.user.user_id, receipt=dict(receipt)
+    )
+    return call.reply(answer)
+
+
 def _persona_row(persona: Persona) -> wire.PersonaRow:
     return wire.PersonaRow(
         persona_id=persona.owner.persona_id,

@@ -30,7 +30,7 @@ async def run_recall(body: RecallRequest, call: ApiCall) -> Recollection:
     query = RecallQuery(
         viewpoint=call.view(
             body,
-            session_id=body.session_id or "",
+            session_id=body.session_key,
             only_session=body.only_session,
             source_app=body.source_app,
             realm=body.realm or Realm.REAL,

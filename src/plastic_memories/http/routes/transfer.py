@@ -103,17 +103,36 @@ async def import_(query: wire.ImportQuery, call: WriteCall) -> Response:
         raise BadRequest("Send the export as the body.")
     lines = _import_lines(body, call.options.max_import_bytes)
     report = await call.hub.transfer.import_lines(
-        call.caller, lines, dry_run=query.dry_run, trust=query.trust
+        call.caller,
+        lines,
+        dry_run=query.dry_run,
+        trust=query.trust,
+        import_id=query.import_id,
     )
     answer = wire.ImportResponse(
         status="ok",
         dry_run=query.dry_run,
         trusted=report.is_trusted,
+        import_id=report.import_id,
         counts=dict(report.counts),
         conflicts=[dict(conflict) for conflict in report.conflicts],
         skipped=[dict(skip) for skip in report.skipped],
     )
     return call.reply(answer)
+
+
+@router.post("/import/undo", answers=wire.UndoImportResponse)
+async def undo_import(body: wire.UndoImportRequest, call: WriteCall) -> Response:
+    """Take back what an import added, except what was changed or used since."""
+    undone = await call.hub.undo_import(call.caller, body.import_id)
+    return call.reply(
+        wire.UndoImportResponse(
+            status="ok",
+            import_id=undone.import_id,
+            counts=dict(+undone.counts),
+            kept=dict(undone.kept),
+        )
+    )
 
 
 def _import_lines(body: bytes, limit: int) -> Iterator[str]:

@@ -11,9 +11,11 @@ from typing import Any
 from plastic_memories.errors import Rejected
 from plastic_memories.hub.conversation.messages import MessageHistory, with_session_realm
 from plastic_memories.hub.conversation.unread_statements import unread_notes
+from plastic_memories.hub.formation.correcting_messages import apply_corrections, has_correction
 from plastic_memories.hub.formation.learn import store_learned_draft
 from plastic_memories.hub.memories.review import confirm_in_transaction
 from plastic_memories.hub.memories.write import WriteOutcome, write_in_transaction
+from plastic_memories.hub.transactions.audit_events import hub_caller
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
 from plastic_memories.hub.transactions.version_chain import replaceable_by
@@ -96,6 +98,11 @@ class IngestConversation:
         stored = await self._store_drafts(
             caller, owner, [draft for _, draft in screened], store_learned_draft
         )
+        if has_correction(placed):
+            hub, now = hub_caller(owner.user), self.storage.clock.now()
+            await self.storage.write(
+                lambda stores: apply_corrections(stores, hub, owner, placed, now)
+            )
         return _with_refused(stored, refused)
 
     def _read(self, talk: Sequence[Message], time_zone: str) -> list[Draft]:

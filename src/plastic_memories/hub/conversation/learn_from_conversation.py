@@ -8,12 +8,18 @@ from dataclasses import dataclass, replace
 
 from plastic_memories.hub.conversation.messages import MessageHistory, with_session_realm
 from plastic_memories.hub.conversation.unread_statements import unread_sentence_notes
+from plastic_memories.hub.formation.correcting_messages import (
+    end_corrected_memories,
+    has_correction,
+)
+from plastic_memories.hub.formation.unread_clauses import UnreadClauses
 from plastic_memories.hub.memories.review import confirm_in_transaction
 from plastic_memories.hub.memories.write import (
     BatchWriteOutcome,
     WriteOutcome,
     write_in_transaction,
 )
+from plastic_memories.hub.transactions.audit_events import hub_caller
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
 from plastic_memories.hub.transactions.version_chain import replaceable_by
@@ -31,6 +37,7 @@ class LearnFromConversation:
     storage: AuditedStorage
     screening: Screening
     judge: JudgeEngine
+    unread_clauses: UnreadClauses
     message_history: MessageHistory | None = None  # stores the messages for a model to read later
 
     async def __call__(
@@ -52,10 +59,31 @@ class LearnFromConversation:
             talk, job = await self.message_history.queue_for_digest(caller, owner, talk)
         found = await self._extract_drafts(owner, talk, keep_rest=keep_rest)
         result = await self._store_drafts(caller, owner, found, confirm=confirm)
+        await self._apply_corrections(owner, talk, result)
         if self.message_history is None or job is None:
             return result
         self.message_history.wakeup.notify()
         return replace(result, job_id=job.id)
+
+    async def _apply_corrections(
+        self, owner: Owner, talk: Sequence[Message], result: BatchWriteOutcome
+    ) -> None:
+        """End what messages correct that no job will read."""
+        if self.message_history is not None or not has_correction(talk):
+            return
+        hub, now = hub_caller(owner.user), self.storage.clock.now()
+        new = {one.memory.id for one in result.written if one.memory is not None}
+        await self.storage.write(
+            lambda stores: end_corrected_memories(stores, hub, owner, talk, new, now)
+        )
+
+    async def preview(
+        self, owner: Owner, talk: Sequence[Message]
+    ) -> tuple[list[Draft], list[tuple[int, str]]]:
+        """Return what would be learned from a conversation, and refusals; store nothing."""
+        found = await self._extract_drafts(owner, talk, keep_rest=False)
+        screened, skipped = self.screening.screen_drafts(found)
+        return [draft for _, draft in screened], list(skipped)
 
     async def _extract_drafts(
         self, owner: Owner, talk: Sequence[Message], *, keep_rest: bool
@@ -65,7 +93,8 @@ class LearnFromConversation:
         )
         found = self.judge.extract(placed, settings.time_zone)
         if not keep_rest:
-            return found
+            unread = await self.unread_clauses.drafts(placed, found, settings.time_zone)
+            return [*found, *unread]
         return [*found, *await asyncio.to_thread(self._rest_of, placed, settings.time_zone)]
 
     def _rest_of(self, talk: Sequence[Message], time_zone: str) -> list[Draft]:

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from plastic_memories.errors import NotFound
 from plastic_memories.hub.formation.archiving import queue_archiving
+from plastic_memories.hub.formation.correcting_messages import apply_corrections
 from plastic_memories.hub.formation.export_files import ExportFiles
 from plastic_memories.hub.formation.jobs import FormationOptions, open_job, scrub
 from plastic_memories.hub.formation.learn import (
@@ -28,7 +29,7 @@ from plastic_memories.model.formation import TalkWindow
 from plastic_memories.model.job import Trigger
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Draft, Memory, MemoryType, Status
-from plastic_memories.model.message import Message, Role
+from plastic_memories.model.message import Message, Role, visible_message
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.model.session import Branch, Session, conversation_of
 from plastic_memories.ports.judge import JudgeEngine
@@ -89,8 +90,14 @@ class ConversationTimeline:
                 stores, caller, "messages.edit", old.owner.persona_id, now,
                 message_id=old.id, replaced=replaced, source_app=old.source_app,
             )  # fmt: skip
-            is_seen = old.hidden_at is None
-            return self._relearn(stores, replace(old, content=new.content), drafts * is_seen, now)
+            if old.content == new.content and (old.hidden_spans or old.hidden_at is not None):
+                # Nothing was edited, and what is hidden stays so.
+                return RevisionOutcome(message=old)
+            edited = replace(old, content=new.content)
+            revision = self._relearn(stores, edited, drafts, now)
+            if not revision.waiting:
+                apply_corrections(stores, hub_caller(old.owner.user), old.owner, [edited], now)
+            return revision
 
         revision = await self.write_and_refresh_exports(which.view.owner, work)
         # A swipe is part of the conversation, not a forget: the next scrub clears its old text.
@@ -230,7 +237,8 @@ class ConversationTimeline:
                 ids={*old.source_message_ids, *(i for d in drafts for i in d.source_message_ids)},
                 hidden=False,
             )
-            messages = without_injected_text(stores.messages.find(session.owner, wanted)[::-1])
+            found = [visible_message(row) for row in stores.messages.find(session.owner, wanted)]
+            messages = without_injected_text(found[::-1])
             draft = _summary_draft(stores, session, messages)
             if draft is not None:
                 for _, screened in self.screening.screen_drafts([draft])[0]:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 
 from plastic_memories.hub.formation.archiving import queue_archiving
 from plastic_memories.hub.formation.export_files import ExportFiles
 from plastic_memories.hub.formation.jobs import FormationOptions, open_job, scrub
+from plastic_memories.hub.formation.learn_at_once import (
+    is_worth_reading_at_once,
+    queue_reading_at_once,
+)
 from plastic_memories.hub.transactions.audit_events import record_event
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
+from plastic_memories.language.reading.forget_requests import find_forget_request
 from plastic_memories.model.job import Job, Trigger
 from plastic_memories.model.key import Caller
-from plastic_memories.model.message import AppendOutcome, Message, Role
+from plastic_memories.model.message import AppendOutcome, Message, Role, visible_message
 from plastic_memories.model.owner import Owner, Realm
 from plastic_memories.model.session import Conversation, conversation_of
 from plastic_memories.ports.storage import Stores
@@ -45,7 +50,9 @@ class MessageHistory:
         ]
 
         stored, is_due = await self.storage.write(
-            lambda stores: self._append_in_transaction(stores, caller, owner, masked, now)
+            lambda stores: self._append_in_transaction(
+                stores, caller, owner, masked, now, read_at_once=True
+            )
         )
         if is_due:
             self.wakeup.notify()
@@ -99,7 +106,14 @@ class MessageHistory:
         return known, is_due
 
     def _append_in_transaction(
-        self, stores: Stores, caller: Caller, owner: Owner, masked: Sequence[Message], now: float
+        self,
+        stores: Stores,
+        caller: Caller,
+        owner: Owner,
+        masked: Sequence[Message],
+        now: float,
+        *,
+        read_at_once: bool = False,  # else the caller has the rules read them
     ) -> tuple[list[AppendOutcome], bool]:
         stores.personas.ensure(owner, now)
         placed = with_session_realm(stores, masked) if self.formation.enabled else masked
@@ -109,29 +123,34 @@ class MessageHistory:
                 stores, caller, "messages.append", owner.persona_id, now,
                 message_ids=new, source_app=app,
             )  # fmt: skip
-        return stored, self.formation.enabled and self._count_waiting(stores, masked, stored, now)
+        if not self.formation.enabled:
+            return stored, False
+        fresh = [
+            message for message, outcome in zip(masked, stored, strict=True) if not outcome.deduped
+        ]
+        light = filter(is_worth_reading_at_once, fresh) if read_at_once else ()
+        at_once = {conversation_of(message) for message in light}
+        return stored, self._count_waiting(stores, fresh, at_once, now)
 
     def _count_waiting(
-        self,
-        stores: Stores,
-        messages: Sequence[Message],
-        stored: Sequence[AppendOutcome],
-        now: float,
+        self, stores: Stores, new: Sequence[Message], at_once: Set[Conversation], now: float
     ) -> bool:
         """Count the waiting messages of each conversation; return whether a job is due.
 
         The job is stored in the same transaction as the messages.
         """
         is_due = False
-        new = (
-            message
-            for message, outcome in zip(messages, stored, strict=True)
-            if not outcome.deduped
-        )
+        asking = {conversation_of(message) for message in new if _asks_to_forget(message)}
         for place, (number, by_user) in _message_counts(new).items():
             session = stores.sessions.record_messages(place, number, by_user, now)
-            if self._fills_window(session.rounds, by_user):
+            if place in asking:  # what is taken back does not wait for the threshold
+                open_job(stores, session, Trigger.EXPLICIT, now, self.formation)
+                is_due = True
+            elif self._fills_window(session.rounds, by_user):
                 open_job(stores, session, Trigger.THRESHOLD, now, self.formation)
+                is_due = True
+            if place in at_once:
+                queue_reading_at_once(stores, session, now, self.formation)
                 is_due = True
         return is_due
 
@@ -209,6 +228,10 @@ def _message_counts(messages: Iterable[Message]) -> dict[Conversation, tuple[int
     return counts
 
 
+def _asks_to_forget(message: Message) -> bool:
+    return message.role is Role.USER and find_forget_request(message.content) is not None
+
+
 def with_session_realm(stores: Stores, messages: Sequence[Message]) -> list[Message]:
     """Return messages with the realm of their session, if it is marked as a story."""
     known: dict[tuple[Owner, str, str], Realm | None] = {}
@@ -225,9 +248,15 @@ def with_session_realm(stores: Stores, messages: Sequence[Message]) -> list[Mess
 
 
 def _with_original_text(known: Sequence[Message], talk: Sequence[Message]) -> list[Message]:
-    """Return stored messages with their original instead of their masked text."""
+    """Return stored messages with their original instead of their masked text.
+
+    Of one that is sent again after a forget, only the visible text returns.
+    """
     return [
-        replace(row, content=original.content) for row, original in zip(known, talk, strict=True)
+        visible_message(row)
+        if row.hidden_spans or row.hidden_at is not None
+        else replace(row, content=original.content)
+        for row, original in zip(known, talk, strict=True)
     ]
 
 
@@ -251,5 +280,6 @@ def _with_stored_ids(stores: Stores, owner: Owner, talk: Sequence[Message]) -> l
     for message in talk:
         same = stored[message.role, message.speaker, message.content]
         found = same.pop() if same else message
-        result.append(replace(message, id=found.id, ts=found.ts))
+        seen = replace(message, id=found.id, ts=found.ts, hidden_at=found.hidden_at)
+        result.append(replace(seen, hidden_spans=found.hidden_spans))
     return result

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 from plastic_memories.errors import Conflict, Unavailable
 from plastic_memories.hub.formation.archiving import queue_archiving
+from plastic_memories.hub.formation.correcting_messages import (
+    apply_corrections,
+    apply_replacements,
+    link_replaced,
+    possible_old_statements,
+    states_another_value,
+)
 from plastic_memories.hub.formation.covered_statements import (
     CoveredStatements,
     find_covered_statements,
@@ -19,6 +26,7 @@ from plastic_memories.hub.formation.jobs import (
     open_job,
 )
 from plastic_memories.hub.formation.learn import end_summaries, store_learned_draft
+from plastic_memories.hub.formation.unread_clauses import UnreadClauses
 from plastic_memories.hub.memories.write import has_tombstone
 from plastic_memories.hub.transactions.audit_events import hub_caller
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
@@ -35,7 +43,8 @@ from plastic_memories.language.text.majority_language import majority_language
 from plastic_memories.model.formation import Proposal, Summary, TalkWindow
 from plastic_memories.model.job import Job, TaskType, Trigger
 from plastic_memories.model.memory import Draft, Status
-from plastic_memories.model.message import Role
+from plastic_memories.model.message import Message, Role, visible_message
+from plastic_memories.model.owner import Owner
 from plastic_memories.model.session import Session
 from plastic_memories.ports.extractor import Extractor
 from plastic_memories.ports.judge import JudgeEngine
@@ -70,6 +79,7 @@ class _DigestOutput:
     summary: Draft | None = None
     summarised: Sequence[Draft] = ()  # what the summary may repeat
     unavailable: Unavailable | None = None
+    replaced: Sequence[tuple[int, int]] = ()  # messages with an older and a newer value of a key
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +90,18 @@ class Digest:
     extractor: Extractor | None
     options: FormationOptions
     archives: bool
+    unread_clauses: UnreadClauses = field(default_factory=UnreadClauses)
+    # What is done with new messages before they are read, set when other themes are assembled.
+    before_reading: list[Callable[[Sequence[Message]], Awaitable[object]]] = field(
+        default_factory=list
+    )
 
     async def __call__(self, job: Job) -> Job:
         """Run a leased job; raise `Unavailable` if the model must be asked again later."""
+        if self.before_reading:
+            messages = await self.storage.read(lambda stores: self._new_messages(stores, job))
+            for step in self.before_reading:
+                await step(messages)
         for _ in range(_MAX_ATTEMPTS):
             reading = await self.storage.read(lambda stores: self._read_window(stores, job))
             output = await self._extract(reading)
@@ -91,6 +110,12 @@ class Digest:
             except _WindowChanged:
                 continue
         raise Conflict("The conversation changes faster than it can be read.")
+
+    def _new_messages(self, stores: Stores, job: Job) -> list[Message]:
+        session = stores.sessions.get(job.owner, job.session_ref)
+        if session is None:
+            return []
+        return stores.sessions.messages_after(session, session.watermark, self.options.window)
 
     def _read_window(self, stores: Stores, job: Job) -> _DigestInput:
         session = stores.sessions.get(job.owner, job.session_ref)
@@ -108,7 +133,7 @@ class Digest:
             language=settings.language or majority_language(message.content for message in talk),
         )
         upto = messages[-1].id if messages else session.watermark
-        return _DigestInput(session, window, upto, _recalled_texts(stores, window))
+        return _DigestInput(session, window, upto, recalled_texts(stores, job.owner, talk))
 
     async def _extract(self, reading: _DigestInput) -> _DigestOutput:
         window = reading.window
@@ -120,7 +145,8 @@ class Digest:
         except Unavailable as error:
             # The results of the rules are stored now; the model is asked again later.
             drafts, echoes = await self._split_repeats(reading, found)
-            return _DigestOutput(drafts, echoes, unavailable=error)
+            replaced = await asyncio.to_thread(self._replaced_messages, window, found)
+            return _DigestOutput(drafts, echoes, unavailable=error, replaced=replaced)
         drafts, echoes = await self._split_repeats(reading, _merge_drafts(found, proposal.drafts))
         # A summary covers the realm of the conversation: a story told in it is left out.
         realm = window.messages[0].realm
@@ -128,7 +154,8 @@ class Digest:
         own = [one for one in drafts if one.realm is realm and one not in covered.drafts]
         summary = covered.leave_out_of(proposal.summary) or summarise_drafts(own, window.language)
         summarising = self._summary_draft(reading, summary, proposal)
-        return _DigestOutput(drafts, echoes, summarising, summarised=own)
+        replaced = await asyncio.to_thread(self._replaced_messages, window, found)
+        return _DigestOutput(drafts, echoes, summarising, summarised=own, replaced=replaced)
 
     async def _covered_statements(
         self, window: TalkWindow, proposed: Summary | None, drafts: Sequence[Draft]
@@ -163,8 +190,22 @@ class Digest:
         found: list[Draft] = []
         for start in range(0, len(window.messages), _RULE_BATCH):
             batch = window.messages[start : start + _RULE_BATCH]
-            found += await asyncio.to_thread(self.judge.extract, batch, window.time_zone)
+            read = await asyncio.to_thread(self.judge.extract, batch, window.time_zone)
+            unread = await self.unread_clauses.drafts(batch, read, window.time_zone)
+            found += [*read, *unread]
         return latest_by_key(found)
+
+    def _replaced_messages(
+        self, window: TalkWindow, found: Sequence[Draft]
+    ) -> list[tuple[int, int]]:
+        """Return (old message, new message) where a later message gives a key another value."""
+        return [
+            (message.id, max(draft.source_message_ids))
+            for draft in found
+            for message in possible_old_statements(draft, window.messages)
+            for old in self.judge.extract([message], window.time_zone)
+            if states_another_value(old, draft)
+        ]
 
     async def _proposal(self, window: TalkWindow) -> Proposal:
         return Proposal() if self.extractor is None else await self.extractor.propose(window)
@@ -191,6 +232,10 @@ class Digest:
             _check_unchanged(stores, reading)
             _check_not_forgotten(stores, job, output)
             memory_ids = _store_drafts(stores, job, output, now)
+            # Last, so that what the same messages taught can be corrected as well.
+            hub, messages = hub_caller(job.owner.user), reading.window.messages
+            link_replaced(stores, job.owner, output.replaced)
+            apply_corrections(stores, hub, job.owner, messages, now)
             if output.unavailable is not None:
                 return job
             session = self._advance_watermark(stores, reading, now)
@@ -231,15 +276,15 @@ class Digest:
             open_job(stores, session, done.trigger, now, self.options, task_type=TaskType.ARCHIVE)
 
 
-def _recalled_texts(stores: Stores, window: TalkWindow) -> list[str]:
+def recalled_texts(stores: Stores, owner: Owner, talk: Sequence[Message]) -> list[str]:
     """Return texts that may have been injected before the first of these messages."""
-    if not window.messages:
+    if not talk:
         return []
-    before = window.messages[0].created_at
+    before = talk[0].created_at
     wanted = MemoryFilter(statuses={Status.ACTIVE}, limit=_MAX_RECALLED)
     return [
         row.content
-        for row in stores.memories.find(window.owner, wanted)
+        for row in stores.memories.find(owner, wanted)
         if row.last_recalled_at is not None and row.created_at <= before
     ]
 
@@ -257,7 +302,8 @@ def _check_unchanged(stores: Stores, reading: _DigestInput) -> None:
         raise _WindowChanged("digested meanwhile")
     ids = [message.id for message in reading.window.messages]
     rows = stores.messages.find(session.owner, MessageFilter(ids=ids, hidden=False))
-    stored = {message.id: message for message in without_injected_text(rows)}
+    visible = without_injected_text(list(map(visible_message, rows)))
+    stored = {message.id: message for message in visible}
     if any(stored.get(message.id) != message for message in reading.window.messages):
         raise _WindowChanged("edited meanwhile")
 
@@ -279,4 +325,6 @@ def _store_drafts(stores: Stores, job: Job, output: _DigestOutput, now: float) -
         store_learned_draft(stores, caller, job.owner, draft, now, echo=True)
         for draft in output.repeats
     ]
-    return [outcome.memory.id for outcome in written if outcome.memory is not None]
+    stored = [outcome.memory for outcome in written if outcome.memory is not None]
+    apply_replacements(stores, caller, job.owner, stored, now)
+    return [memory.id for memory in stored]

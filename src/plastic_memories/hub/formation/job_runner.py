@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import Any
 
@@ -16,6 +16,7 @@ from plastic_memories.hub.formation.archiving import ArchiveConversation
 from plastic_memories.hub.formation.digest import Digest
 from plastic_memories.hub.formation.export_files import ExportFiles
 from plastic_memories.hub.formation.jobs import Jobs, complete_job
+from plastic_memories.hub.formation.learn_at_once import LearnAtOnce
 from plastic_memories.model.job import Job, JobStatus, TaskType
 from plastic_memories.ports.meter import Meter
 from plastic_memories.runtime.metered_storage import current_tenant
@@ -40,6 +41,8 @@ class JobRunner:
     exports: ExportFiles
     meter: Meter
     wakeup: WakeUp
+    # What runs the jobs of other themes, set when those are assembled.
+    handlers: dict[TaskType, Callable[[Job], Awaitable[Job]]] = field(default_factory=dict)
 
     async def run_or_await(self, job: Job, timeout_s: float) -> Job:
         """Run a given job now, or wait for the worker that runs it; return its latest state."""
@@ -75,7 +78,7 @@ class JobRunner:
         running: set[asyncio.Task[None]] = set()
         try:
             while True:
-                while len(running) < self._places and (job := await self.jobs.lease(worker)):
+                while job := await self._lease_next(worker, len(running)):
                     running.add(asyncio.create_task(self._run_and_rest(job, rest)))
                 if not running:
                     return done
@@ -89,6 +92,14 @@ class JobRunner:
             for task in running:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
+
+    async def _lease_next(self, worker: str, running: int) -> Job | None:
+        """Lease a due job; while every place is taken, one more light job may run beside them."""
+        if running < self._places:
+            return await self.jobs.lease(worker)
+        if running == self._places > 1:
+            return await self.jobs.lease(worker, TaskType.PROFILE)
+        return None
 
     @property
     def _places(self) -> int:
@@ -150,12 +161,16 @@ class JobRunner:
             return await self._record_failure(job, f"A bug: {type(error).__name__}.")
 
     async def _step(self, job: Job) -> Job:
+        if job.task_type in self.handlers:
+            return await self.handlers[job.task_type](job)
         if job.task_type is TaskType.ARCHIVE:
             return await self.archive(job)
         if job.task_type is TaskType.EXPORTS:
             return await self.exports(job)
         if job.task_type is TaskType.SCRUB:
             return await self._scrub(job)
+        if job.task_type is TaskType.PROFILE:
+            return await LearnAtOnce(self.digest)(job)
         return await self.digest(job)
 
     async def _scrub(self, job: Job) -> Job:

@@ -129,15 +129,17 @@ class Jobs:
     options: FormationOptions
     _turns: _LeaseTurns = field(default_factory=_LeaseTurns)
 
-    async def lease(self, worker: str) -> Job | None:
+    async def lease(self, worker: str, task_type: TaskType | None = None) -> Job | None:
         """Lease the longest waiting job of the user whose turn it is; None if none is due."""
         now = self.storage.clock.now()
-        if not await self.storage.read(lambda stores: stores.jobs.due_by_turns(now, None, 1)):
+        if not await self.storage.read(
+            lambda stores: stores.jobs.due_by_turns(now, None, 1, task_type)
+        ):
             return None
         last = self._turns.last
         leased = await self.storage.write(
             lambda stores: self._lease_in_transaction(
-                stores, stores.jobs.due_by_turns(now, last, _LEASE_BATCH), worker, now
+                stores, stores.jobs.due_by_turns(now, last, _LEASE_BATCH, task_type), worker, now
             )
         )
         if leased is not None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from plastic_memories.hub.formation.correcting_messages import restore_corrected
 from plastic_memories.hub.memories.write import WriteOutcome, has_tombstone, write_in_transaction
 from plastic_memories.hub.transactions.audit_events import record_memory
 from plastic_memories.hub.transactions.version_chain import refresh_slot
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Draft, Memory, MemoryType, SourceType, Status
-from plastic_memories.model.message import Message
 from plastic_memories.model.owner import Owner
 from plastic_memories.model.session import Branch
 from plastic_memories.ports.storage import Stores
@@ -73,16 +73,18 @@ def retract(
 ) -> RetractionOutcome:
     """Retract what was learned from messages, unless another source supports it.
 
-    A value that had been replaced is restored; a summary always ends, for it may quote them.
+    A value that had been replaced is restored; a summary always ends, for it may quote them. What
+    ends keeps none of its words: the messages that said them are gone.
     """
     outcome = RetractionOutcome()
     removed = set(message_ids)
     replaced_others: list[Memory] = []
+    all_ended: list[Memory] = []
     for row in stores.memories.find(owner, MemoryFilter(source_message_ids=removed)):
         left = [source for source in row.source_message_ids if source not in removed]
         if row.type is not MemoryType.SUMMARY and (left or _is_confirmed(stores, row)):
             detached = stores.memories.set_sources(row, left)
-            outcome.kept.append(_without_quote(stores, owner, detached, now))
+            outcome.kept.append(without_hidden_quote(stores, owner, detached, now))
             continue
         was_active = row.status is Status.ACTIVE
         is_live = row.status in (Status.ACTIVE, Status.CANDIDATE)
@@ -90,6 +92,7 @@ def retract(
         # Without a successor it cannot be restored later either.
         ended = replace(end_memory(detached, now) if is_live else detached, superseded_by=None)
         stores.memories.save(ended)
+        all_ended.append(ended)
         if not is_live:
             continue
         refresh_slot(stores, caller, ended, now)
@@ -97,8 +100,11 @@ def retract(
         outcome.retracted.append(ended)
         replaced_others += [ended] if was_active else []
     # Only after the loop: a restored value must not be one that is retracted as well.
-    restored_rows = [_restore_previous(stores, caller, ended, now) for ended in replaced_others]
+    restored_rows = [restore_previous(stores, caller, ended, now) for ended in replaced_others]
     outcome.restored.extend(row for row in restored_rows if row is not None)
+    outcome.restored.extend(restore_corrected(stores, caller, owner, message_ids, now))
+    for ended in all_ended:
+        stores.memories.redact(ended)
     return outcome
 
 
@@ -180,7 +186,7 @@ def _predecessor(stores: Stores, memory: Memory) -> Memory | None:
     return stores.memories.get(memory.owner, memory.supersedes_id)
 
 
-def _restore_previous(stores: Stores, caller: Caller, ended: Memory, now: float) -> Memory | None:
+def restore_previous(stores: Stores, caller: Caller, ended: Memory, now: float) -> Memory | None:
     """Reactivate the latest value before `ended` that still has a source."""
     if any(
         row.status is Status.ACTIVE for row in stores.memories.find_same_key(ended.owner, ended)
@@ -205,11 +211,13 @@ def _is_confirmed(stores: Stores, memory: Memory) -> bool:
     return any(change.event == "memory.confirm" for change in changes)
 
 
-def _without_quote(stores: Stores, owner: Owner, memory: Memory, now: float) -> Memory:
-    """Drop a quote that no remaining source contains: its text may not stay."""
+def without_hidden_quote(stores: Stores, owner: Owner, memory: Memory, now: float) -> Memory:
+    """Drop a quote that no remaining source shows: its text may not stay."""
     wanted = MessageFilter(ids=memory.source_message_ids)
-    rows: list[Message] = stores.messages.find(owner, wanted)
-    if not memory.quote or any(memory.quote in row.content for row in rows):
+    # A user fact may have been told to two personas.
+    owners = {owner, replace(owner, persona_id=memory.told_to or owner.persona_id)}
+    rows = [row for one in owners for row in stores.messages.find(one, wanted)]
+    if not memory.quote or any(memory.quote in row.visible_text for row in rows):
         return memory
     unquoted = replace(memory, quote="", updated_at=now)
     stores.memories.save(unquoted)

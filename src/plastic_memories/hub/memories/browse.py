@@ -33,6 +33,7 @@ class ListFilter:
     min_importance: float | None = None
     since: float | None = None  # created then or later
     until: float | None = None  # created before
+    source_app: str | None = None
     order: MemoryOrder = MemoryOrder.NEWEST
     after: MemoryPosition | None = None
     limit: int = 50
@@ -118,6 +119,7 @@ class BrowseMemories:
             min_importance=wanted.min_importance,
             created_since=wanted.since,
             created_before=wanted.until,
+            source_app=wanted.source_app,
             order=wanted.order,
             after=wanted.after,
             # An expired row counts as expired whether or not the expiry sweep has run.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -56,6 +56,10 @@ class Correction:
 class ReviewMemory:
     storage: AuditedStorage
     screening: Screening
+    # What confirms candidates of some keys, by the first part of the key; set by other themes.
+    answers: dict[str, Callable[[Caller, Viewpoint, int], Awaitable[ReviewOutcome]]] = field(
+        default_factory=dict
+    )
 
     async def confirm(
         self,
@@ -66,6 +70,9 @@ class ReviewMemory:
         content: str | None = None,
     ) -> ReviewOutcome:
         """Make a candidate active; of two concurrent confirms of one slot, one wins."""
+        answer = await self._answer_for(view, memory_id)
+        if answer is not None:
+            return await answer(caller, view, memory_id)
         now = self.storage.clock.now()
         edited = None if content is None else self.screening.screen_text(content)
 
@@ -85,6 +92,16 @@ class ReviewMemory:
             )
 
         return await self.storage.write(work)
+
+    async def _answer_for(
+        self, view: Viewpoint, memory_id: int
+    ) -> Callable[[Caller, Viewpoint, int], Awaitable[ReviewOutcome]] | None:
+        if not self.answers:
+            return None
+        memory = await self.storage.read(lambda stores: visible_memory(stores, view, memory_id))
+        if memory.status is not Status.CANDIDATE:
+            return None
+        return self.answers.get(memory.key.partition(".")[0])
 
     async def reject(
         self, caller: Caller, view: Viewpoint, memory_id: int, *, never_again: bool

@@ -15,6 +15,7 @@ from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Memory, Status
 from plastic_memories.model.owner import Viewpoint
 from plastic_memories.ports.storage import Stores
+from plastic_memories.rules.lifecycle.corrected_memories import restored_memory, was_corrected
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,15 @@ def _unweigh(stores: Stores, event: Event, memory: Memory, now: float) -> Memory
     return restored
 
 
+def _uncorrect(stores: Stores, event: Event, memory: Memory, now: float) -> Memory:
+    if not was_corrected(memory, event.data["message_id"]):
+        raise _changed_conflict(memory)
+    restored = restored_memory(memory, now)
+    _check_key_free(stores, restored)
+    stores.memories.save(restored)
+    return restored
+
+
 def _check_key_free(stores: Stores, restored: Memory) -> None:
     """Raise `Conflict` if another active memory has the same key now."""
     if restored.status is not Status.ACTIVE:
@@ -146,4 +156,5 @@ _UNDO: dict[str, Callable[[Stores, Event, Memory, float], Memory]] = {
     "memory.ask": _unask,
     "memory.archive": _unarchive,
     "memory.weigh": _unweigh,
+    "memory.correct": _uncorrect,
 }

@@ -108,6 +108,16 @@ class ForgetInPages:
         left = len(listing.extended) + (listing.core is not None)
         return {"pages": {"lines_removed": removed, "left": left, "waiting": 0}}
 
+    async def forget_user(self, user: User) -> Mapping[str, Any]:
+        """Remove all pages of an erased user, those written by hand as well."""
+        if self.folders is None:
+            return {}
+        try:
+            async with self.locks.lock_for(user):
+                return {"pages": {"removed": await self.folders.remove_user(user), "waiting": 0}}
+        except Unavailable:
+            return {"pages": {"removed": 0, "waiting": 1}}
+
     async def _remove_lines(
         self,
         owner: Owner,

@@ -15,6 +15,8 @@ from plastic_memories.formats.card_macros import MacroNames, fill_memory_macros
 from plastic_memories.formats.pages.page_lines import bare_text, statement_of
 from plastic_memories.hub.pages.read_pages import PageReader, PersonaPages
 from plastic_memories.hub.personas.personas import Personas
+from plastic_memories.hub.recall.intent_rows import rows_for_intent, with_intent_rows
+from plastic_memories.hub.recall.quote_corrections import find_corrections, visible_corrections
 from plastic_memories.hub.recall.snapshot_parts import (
     SnapshotWork,
     gather_until,
@@ -26,7 +28,9 @@ from plastic_memories.hub.recall.snippets import ConversationSnippets, SnippetFi
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.language.questions.intent import detect_intent
 from plastic_memories.language.text.token_count import estimate_tokens
+from plastic_memories.model.entry import Listener
 from plastic_memories.model.memory import Memory
+from plastic_memories.model.message import Message
 from plastic_memories.model.owner import User
 from plastic_memories.model.page import CORE_NAME
 from plastic_memories.model.persona import UserSettings
@@ -41,6 +45,7 @@ from plastic_memories.model.recall import (
 from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.recall_engine import RecallEngine, SnapshotEngine
 from plastic_memories.ports.storage import Stores
+from plastic_memories.rules.conversation.audience import may_be_retold
 from plastic_memories.rules.conversation.branch_lines import BranchAncestry
 from plastic_memories.rules.prompt.blocks import (
     BlockSection,
@@ -54,7 +59,11 @@ from plastic_memories.rules.prompt.blocks import (
     turn_block,
 )
 from plastic_memories.rules.prompt.page_block import PageBlock, page_block, turn_pages
-from plastic_memories.rules.ranking.explanation import PromptContents, explain_results
+from plastic_memories.rules.ranking.explanation import (
+    PromptContents,
+    explain_results,
+    explain_utterances,
+)
 from plastic_memories.runtime.recall_counts import RecallCountBuffer
 
 logger = logging.getLogger(__name__)
@@ -90,10 +99,12 @@ class _CoreContext:
 
     profile: str = ""
     core: Sequence[Memory] = ()
+    asked: Sequence[Memory] = ()  # rows of the kind that the question asks for
     lines: BranchAncestry = field(default_factory=BranchAncestry)
     pages: PersonaPages = field(default_factory=PersonaPages)
     settings: UserSettings = field(default_factory=lambda: UserSettings(user=User("", "")))
     names: MacroNames = field(default_factory=MacroNames)
+    listener: Listener | None = None  # None if it could not be read in time
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +115,7 @@ class _Parts:
     structure: _CoreContext
     found: Findings
     talk: ConversationSnippets
+    corrections: Mapping[int, Sequence[Message]] = field(default_factory=dict)
 
     @property
     def length(self) -> int:
@@ -162,18 +174,28 @@ class Recall:
         done, late = await self._gather_parts(query, include)
         structure: _CoreContext = done.get("structure", _CoreContext())
         found: Findings = done.get("search") or Findings((), detect_intent(query.text))
+        ranked = found.hits
+        if "memory" in include:
+            ranked = with_intent_rows(ranked, structure.asked, query.now)[: query.limit]
         hits = [
             _with_speaker_name(hit, structure.names)
-            for hit in structure.lines.visible_hits(_of_types(found.hits, query))
+            for hit in structure.lines.visible_hits(_of_types(ranked, query))
+            if structure.listener is None or may_be_retold(hit.memory, structure.listener)
         ]
         near_misses = _of_types(found.near_misses, query)
         misses = structure.lines.visible_near_misses(near_misses, hits)
-        found = replace(found, hits=hits, near_misses=misses)
+        said = structure.lines.visible_utterances(found.utterances)
+        found = replace(found, hits=hits, near_misses=misses, utterances=said)
         structure = replace(structure, pages=done.get("pages", PersonaPages()))
-        talk = _on_branch_line(done.get("snippets", ConversationSnippets()), structure.lines)
-        parts = _Parts(query, structure, found, talk)
+        talk = self._choose_snippets(query, structure, found, done.get("snippets", ()))
+        corrections = visible_corrections(
+            done.get("corrections", ()), query, structure.lines, structure.listener
+        )
+        parts = _Parts(query, structure, found, talk, corrections)
         recollection, unwritten = await self._compose_in_time(parts, ends_at)
-        self.recall_counts.add([hit.memory for hit in recollection.hits], query.now)
+        # Who asks why looks at the memories, and does not use them.
+        if not query.explain:
+            self.recall_counts.add([hit.memory for hit in recollection.hits], query.now)
         unsearched = () if structure.pages.found.is_complete else ("pages",)
         degraded = (*late, *found.degraded, *unsearched, *unwritten)
         logger.info("memory.recall", extra={"fields": _log_fields(query, recollection, degraded)})
@@ -187,9 +209,11 @@ class Recall:
         engine, storage = _snapshot_engine(self.engine), self.storage.backend
         works: dict[str, SnapshotWork] = {"structure": self._load_core}
         if "snippets" in include:
-            works["snippets"] = self.snippets.find_snippets
+            works["snippets"] = self.snippets.find_recent
+            works["corrections"] = find_corrections
         done: dict[str, Any] = {}
-        searched = "memory" in include and query.types != frozenset()
+        query = self._what_to_search(query, include)
+        searched = query.types != frozenset() or query.quote_limit > 0
         if engine is not None and engine.is_backed_by(storage):
             prepared = (
                 _with_snapshot_search(works, engine, query) if searched else _unchanged_works(works)
@@ -210,6 +234,23 @@ class Recall:
         more, late = await gather_until(rest, left_s + _GRACE_S)
         return done | more, late
 
+    def _what_to_search(self, query: RecallQuery, include: Collection[str]) -> RecallQuery:
+        """Return the query for the engine: memories, messages, or both."""
+        quotes = query.quotes_messages and "snippets" in include
+        types = query.types if "memory" in include else frozenset()
+        return replace(query, types=types, quote_limit=self.snippets.limit if quotes else 0)
+
+    def _choose_snippets(
+        self,
+        query: RecallQuery,
+        structure: _CoreContext,
+        found: Findings,
+        recent: Sequence[Message],
+    ) -> ConversationSnippets:
+        told = [*structure.core, *(hit.memory for hit in found.hits)]
+        latest = structure.lines.visible_messages(recent)
+        return self.snippets.choose(query, found.utterances, latest, told)
+
     async def _search(self, query: RecallQuery, ends_at: float) -> Findings:
         """Run the engine outside a snapshot, with the realm of the session resolved."""
         if query.realm_of_session:
@@ -221,7 +262,16 @@ class Recall:
         known = self.personas.reader_context(stores, query.viewpoint, query.now)
         profile = self.personas.profile_for(stores, known, query.now, _PROFILE_ROWS)
         core = [fill_memory_macros(memory, known.names) for memory in known.core]
-        return _CoreContext(profile, core, known.lines, settings=known.settings, names=known.names)
+        asked = rows_for_intent(stores, query) if query.text.strip() else ()
+        return _CoreContext(
+            profile,
+            core,
+            asked,
+            known.lines,
+            settings=known.settings,
+            names=known.names,
+            listener=stores.message_search.listener(query.viewpoint),
+        )
 
     async def _compose_in_time(
         self, parts: _Parts, ends_at: float
@@ -249,11 +299,12 @@ class Recall:
         stable = self._stable_block(structure, core, style, budget)
         new, duplicates, on_pages = _new_hits(found.hits, stable, style)
         turn_style = _turn_style(style, query, structure, new, talk)
+        turn_style = replace(turn_style, corrections=parts.corrections)
         room = budget - estimate_tokens(stable.text)
         page_room = min(stable.page_tokens_left, room // _PAGE_BUDGET_DIVISOR)
         said = [*stable.rows, *(hit.memory for hit in new)]
         pages, cut_pages = _turn_pages(structure.pages, stable, said, turn_style, page_room)
-        turn = turn_block(new, (talk.relevant, talk.recent), turn_style, room, pages)
+        turn = turn_block(new, talk.relevant, talk.recent, turn_style, room, pages)
         hits, without_place = _with_core(found.hits, core, query)
         shown = {row.id for row in stable.rows} | turn.memory_ids
         prompted = PromptContents(shown, {**stable.duplicates, **duplicates}, on_pages)
@@ -271,7 +322,10 @@ class Recall:
             truncated=turn.truncated or stable.truncated or cut_pages,
             degraded=(),
             cut=(CORE_NAME,) if stable.core_page_is_cut else (),
-            explain=explain_results(hits, without_place, found.near_misses, prompted)
+            explain=[
+                *explain_results(hits, without_place, found.near_misses, prompted),
+                *explain_utterances(found.utterances, talk.relevant, turn.message_ids),
+            ]
             if query.explain
             else None,
         )
@@ -433,9 +487,3 @@ def _log_fields(
 def _with_speaker_name(hit: Hit, names: MacroNames) -> Hit:
     memory = fill_memory_macros(hit.memory, names)
     return hit if memory is hit.memory else replace(hit, memory=memory)
-
-
-def _on_branch_line(talk: ConversationSnippets, lines: BranchAncestry) -> ConversationSnippets:
-    return ConversationSnippets(
-        lines.visible_messages(talk.relevant), lines.visible_messages(talk.recent)
-    )

@@ -50,6 +50,7 @@ class ImportTerms:
     is_trusted: bool
     dry_run: bool = False
     match_any_status: bool = False
+    import_id: int | None = None  # without one, what is added is not recorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,10 @@ class ImportSlice:
     def _ensure_persona(self, owner: Owner, created_at: float = 0) -> bool:
         """Make the persona exist; return whether it is new."""
         if not self.terms.dry_run:
-            return self.stores.personas.ensure(owner, created_at or self.terms.now)
+            is_new = self.stores.personas.ensure(owner, created_at or self.terms.now)
+            if is_new:
+                self.progress.added.append(("personas", owner, _NO_ID))
+            return is_new
         key = ("persona", owner)
         is_new = key not in self.progress.rows and self.stores.personas.get(owner) is None
         self.progress.rows[key] = _NO_ID
@@ -177,6 +181,7 @@ class ImportSlice:
 
     def _add_message(self, message: Message) -> int:
         new_id = self.stores.messages.append([message])[0].message_id
+        self.progress.added.append(("messages", message.owner, new_id))
         if message.hidden_at is not None:
             self.stores.messages.hide(message.owner, [new_id], message.hidden_at)
         self._mark_digested(replace(message, id=new_id))
@@ -255,6 +260,7 @@ class ImportSlice:
         added = translated
         if not self.terms.dry_run:
             added = self.stores.memories.add(translated)
+            self.progress.added.append(("memories", added.owner, added.id))
             self._link_back(added)
         _map_id(memory_ids, memory.id, added.id)
         self._remember_memory(added)
@@ -350,6 +356,7 @@ class ImportSlice:
 
     def _add_goal(self, goal: Goal) -> None:
         added = self.stores.goals.add(goal)
+        self.progress.added.append(("goals", goal.owner, added.id))
         for link in goal.links:
             memory_id = self.progress.memory_ids.get(link.memory_id or 0)
             translated = replace(

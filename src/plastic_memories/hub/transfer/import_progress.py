@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from plastic_memories.model.memory import Memory
+from plastic_memories.model.owner import Owner
 
 # Identifies a row by its content; the parts depend on the kind of the row.
 RowKey = tuple[Hashable, ...]
@@ -20,6 +21,7 @@ class ImportReport:
     conflicts: list[Mapping[str, Any]]
     skipped: list[Mapping[str, Any]]
     is_trusted: bool
+    import_id: int | None = None  # to undo it; a dry run has none
 
 
 @dataclass(slots=True)
@@ -39,6 +41,8 @@ class ImportProgress:
     rows: MutableMapping[RowKey, int] = field(default_factory=dict)
     groups: MutableMapping[RowKey, bool] = field(default_factory=dict)  # those looked up
     slots: MutableMapping[RowKey, Memory] = field(default_factory=dict)  # one row of each
+    # Rows that this slice has stored: kind, owner and id. Recorded with the slice, not merged.
+    added: list[tuple[str, Owner, int]] = field(default_factory=list)
 
     def child(self) -> ImportProgress:
         """Return a progress that knows what this one does, and stores additions apart."""
@@ -58,8 +62,8 @@ class ImportProgress:
         for name in ("memory_ids", "message_ids", "rows", "groups", "slots"):
             getattr(self, name).update(getattr(child, name).maps[0])
 
-    def report(self, *, is_trusted: bool) -> ImportReport:
-        return ImportReport(dict(+self.counts), self.conflicts, self.skipped, is_trusted)
+    def report(self, *, is_trusted: bool, import_id: int | None) -> ImportReport:
+        return ImportReport(dict(+self.counts), self.conflicts, self.skipped, is_trusted, import_id)
 
 
 def text_digest(text: str) -> bytes:

@@ -13,6 +13,7 @@ from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.version_chain import active_in_slot, refresh_slot
 from plastic_memories.hub.transfer.import_lines import ImportSlice, ImportTerms
 from plastic_memories.hub.transfer.import_progress import ImportProgress, ImportReport
+from plastic_memories.hub.transfer.import_record import record_rows
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import Viewpoint
 from plastic_memories.model.persona import Slot
@@ -50,12 +51,17 @@ class SlicedImport:
             self._log("import.interrupted", progress, done, total)
             raise
         self._log("import.done", progress, done, total)
-        return progress.report(is_trusted=self.terms.is_trusted)
+        return progress.report(is_trusted=self.terms.is_trusted, import_id=self.terms.import_id)
 
     async def _run_slice(self, index: ImportIndex, start: int, progress: ImportProgress) -> int:
         def work(stores: Stores) -> tuple[int, ImportProgress]:
             child = progress.child()
-            return ImportSlice(stores, self.terms, child).run(index.lines, start), child
+            done = ImportSlice(stores, self.terms, child).run(index.lines, start)
+            if self.terms.import_id is not None:
+                record_rows(
+                    stores, self.terms.caller, self.terms.import_id, child.added, self.terms.now
+                )
+            return done, child
 
         if self.terms.dry_run:
             done, child = await self.storage.read(work)

@@ -24,6 +24,7 @@ from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
 from plastic_memories.hub.transfer.import_lines import ImportTerms
 from plastic_memories.hub.transfer.import_progress import ImportReport
+from plastic_memories.hub.transfer.import_record import check_import, start_import
 from plastic_memories.hub.transfer.sliced_import import SlicedImport
 from plastic_memories.language.text.majority_language import majority_language
 from plastic_memories.model.key import Caller
@@ -108,25 +109,41 @@ class Transfer:
         dry_run: bool,
         trust: bool = False,
         match_any_status: bool = False,
+        import_id: int | None = None,
     ) -> ImportReport:
         """Import an export of this or another installation, in many short transactions.
 
         What was imported before stays as it is: an import that failed can simply be repeated.
         With `trust` the user vouches for it, as if it were an export of their own. With
         `match_any_status` a memory that was imported before is never imported again, whatever
-        became of it since.
+        became of it since. `import_id` continues an import: both are undone together.
         """
         if trust:
             _check_may_vouch(caller)
+        if not dry_run:
+            import_id = await self._start(caller, import_id)
         report = await self.run_import(
-            caller, lines, dry_run=dry_run, trust=trust, match_any_status=match_any_status
+            caller,
+            lines,
+            dry_run=dry_run,
+            trust=trust,
+            match_any_status=match_any_status,
+            import_id=None if dry_run else import_id,
         )
         if not dry_run:
             now, counts = self.storage.clock.now(), dict(report.counts)
             await self.storage.write(
-                lambda stores: record_event(stores, caller, "import", "", now, counts=counts)
+                lambda stores: record_event(
+                    stores, caller, "import", "", now, import_id=import_id, counts=counts
+                )
             )
         return report
+
+    async def _start(self, caller: Caller, import_id: int | None) -> int:
+        if import_id is not None:
+            return await self.storage.read(lambda stores: check_import(stores, caller, import_id))
+        now = self.storage.clock.now()
+        return await self.storage.write(lambda stores: start_import(stores, caller, now))
 
     async def run_import(
         self,
@@ -136,6 +153,7 @@ class Transfer:
         dry_run: bool,
         trust: bool,
         match_any_status: bool = False,
+        import_id: int | None = None,
     ) -> ImportReport:
         """Import lines without a record of the import as such."""
         secret = await self.secret()
@@ -149,6 +167,7 @@ class Transfer:
             is_trusted=trust or index.is_own,
             dry_run=dry_run,
             match_any_status=match_any_status,
+            import_id=import_id,
         )
         # A second import of the same user, such as a retry, must see what the first has stored.
         async with self._locks.setdefault(caller.user, asyncio.Lock()):
@@ -195,7 +214,10 @@ class Transfer:
 
     async def _messages(self, owner: Owner, app: str) -> AsyncIterator[Message]:
         async def page(before: int | None) -> list[Message]:
-            wanted = MessageFilter(before_id=before, source_app=app or None, limit=_PAGE)
+            # Hidden messages were forgotten.
+            wanted = MessageFilter(
+                before_id=before, source_app=app or None, hidden=False, limit=_PAGE
+            )
             return await self.storage.read(lambda stores: stores.messages.find(owner, wanted))
 
         async for message in _all_pages(page):

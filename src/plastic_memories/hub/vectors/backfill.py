@@ -14,7 +14,7 @@ import numpy as np
 from plastic_memories.errors import InvalidInput, PlasticMemoriesError, Unavailable
 from plastic_memories.hub.vectors.embedder_probe import check_shape, probe_embedder
 from plastic_memories.language.text.passages import split_passages
-from plastic_memories.model.entry import PendingEmbedding
+from plastic_memories.model.entry import EntryKind, PendingEmbedding
 from plastic_memories.ports.embedder import Embedder, Vectors
 from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.storage import StorageBackend
@@ -44,16 +44,19 @@ class VectorBackfill:
     batch: int = READ_BATCH
     write_throttle: WriteBurstThrottle = field(default_factory=WriteBurstThrottle)
     # Entries the model rejects. They are not retried before the next start.
-    skipped_ids: set[int] = field(default_factory=set)
+    skipped: set[tuple[EntryKind, int]] = field(default_factory=set)
 
     async def fill_missing(self) -> int:
         """Embed every entry without a vector, once; return how many vectors were stored."""
+        return await self._fill(EntryKind.MEMORY) + await self._fill(EntryKind.MESSAGE)
+
+    async def _fill(self, kind: EntryKind) -> int:
         stored = 0
-        reading = asyncio.create_task(self._read_batch(0))
+        reading = asyncio.create_task(self._read_batch(0, kind))
         storing: asyncio.Task[int] | None = None
         try:
             while rows := await reading:
-                reading = asyncio.create_task(self._read_batch(rows[-1].memory_id))
+                reading = asyncio.create_task(self._read_batch(rows[-1].entry_id, kind))
                 vectors = await self._make_vectors(rows)
                 stored += await storing if storing else 0
                 storing = asyncio.create_task(self._store_batch(vectors))
@@ -73,9 +76,9 @@ class VectorBackfill:
         # The full probe ran when the model was adopted; this one runs often, so it is short.
         await self.model_thread.run(lambda: probe_embedder(self.embedder, (".",)), self.patience_s)
 
-    async def _read_batch(self, after_id: int) -> list[PendingEmbedding]:
+    async def _read_batch(self, after_id: int, kind: EntryKind) -> list[PendingEmbedding]:
         return await self.storage.read(
-            lambda stores: stores.vectors.list_missing(after_id, self.batch)
+            lambda stores: stores.vectors.list_missing(after_id, self.batch, kind)
         )
 
     async def _store_batch(self, vectors: PackedVectors) -> int:
@@ -85,7 +88,7 @@ class VectorBackfill:
 
     async def _make_vectors(self, rows: Sequence[PendingEmbedding]) -> PackedVectors:
         """Return the vectors of these rows; rows without one are skipped from now on."""
-        wanted = [row for row in rows if row.memory_id not in self.skipped_ids]
+        wanted = [row for row in rows if (row.kind, row.entry_id) not in self.skipped]
         if not wanted:
             return []
         started = time.perf_counter()
@@ -95,7 +98,7 @@ class VectorBackfill:
             self._count(wanted, "failed")
             raise
         self._count(wanted, "ok", time.perf_counter() - started)
-        missing = {row.memory_id for row, vector in embedded if vector is None}
+        missing = {(row.kind, row.entry_id) for row, vector in embedded if vector is None}
         if missing:
             await self._skip_rows(missing)
         return [(row, vector) for row, vector in embedded if vector is not None]
@@ -113,11 +116,12 @@ class VectorBackfill:
             return [*await self._embed_rows(rows[:half]), *await self._embed_rows(rows[half:])]
         return list(zip(rows, vectors, strict=True))
 
-    async def _skip_rows(self, memory_ids: set[int]) -> None:
+    async def _skip_rows(self, rows: set[tuple[EntryKind, int]]) -> None:
         # If the model rejects even a harmless text, the model is broken, not the texts.
         await self.probe()
-        self.skipped_ids |= memory_ids
-        fields = {"memory_ids": sorted(memory_ids)[:20], "number": len(memory_ids)}
+        self.skipped |= rows
+        memory_ids = sorted(entry_id for kind, entry_id in rows if kind is EntryKind.MEMORY)
+        fields = {"memory_ids": memory_ids[:20], "number": len(rows)}
         logger.warning("vectors.set_aside", extra={"fields": fields})
 
     async def _run_model(self, texts: Sequence[str]) -> list[bytes | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +17,7 @@ from plastic_memories.hub.vectors.query_vectors import QueryVectorCache
 from plastic_memories.hub.vectors.recent_entries import RecentEntries
 from plastic_memories.model.entry import EntryCursor
 from plastic_memories.model.owner import Owner
-from plastic_memories.ports.embedder import Embedder, EmbedderChoice, QueryVector
+from plastic_memories.ports.embedder import Embedder, EmbedderChoice, QueryVector, Vectors
 from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.storage import StorageBackend, Stores
 from plastic_memories.runtime.model_thread import ModelThread
@@ -64,6 +65,9 @@ class EmbeddingService:
     _writes: int = 0
     _writes_filled: int = 0
     _model_thread: ModelThread = field(default_factory=lambda: ModelThread("embed"))
+    # Reading does not wait for a batch of the backfill.
+    _passage_thread: ModelThread = field(default_factory=lambda: ModelThread("embed-passages"))
+    _passage_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     _wake_event: asyncio.Event = field(default_factory=asyncio.Event)
     _load_attempted: asyncio.Event = field(default_factory=asyncio.Event)
     _backfill_idle: asyncio.Event = field(default_factory=asyncio.Event)
@@ -93,6 +97,29 @@ class EmbeddingService:
         if self.status == "ready" and self._recent and self._writes != self._writes_filled:
             await self._recent.embed(owner, deadline_s)
 
+    async def passage_vectors(
+        self, texts: Sequence[str], model: str, load_s: float
+    ) -> Vectors | None:
+        """Return the vectors of texts if `model` is the chosen one, else None.
+
+        Wait at most `load_s` while it is loading. None, too, if it fails.
+        """
+        if self.status == "off" or self.choice.model not in ("", model):
+            return None
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._load_attempted.wait(), load_s)
+        embedder = self._embedder
+        if embedder is None or embedder.model != model:
+            return None
+        try:
+            async with self._passage_lock:
+                return await self._passage_thread.run(
+                    lambda: embedder.embed(texts, purpose="passage"), self.timings.batch_s
+                )
+        except PlasticMemoriesError as error:
+            logger.warning("embedder.passages", extra={"fields": {"err": error.message}})
+            return None
+
     def loaded_model(self) -> dict[str, Any]:
         """Return the name, status and model of the embedder, for callers."""
         embedder = self._embedder
@@ -105,7 +132,7 @@ class EmbeddingService:
 
     def describe(self) -> dict[str, Any]:
         """Return the loaded model, why it was chosen and its last error, for operators."""
-        set_aside = len(self._backfill.skipped_ids) if self._backfill else 0
+        set_aside = len(self._backfill.skipped) if self._backfill else 0
         more = {"why": self.choice.why, "error": self.error, "set_aside": set_aside}
         return {**self.loaded_model(), **more}
 
@@ -143,7 +170,7 @@ class EmbeddingService:
             await asyncio.wait_for(self._backfill_idle.wait(), fill_s)
         if self.status != "ready" or self._backfill is None:
             return 0
-        return max(0, await self.backlog() - len(self._backfill.skipped_ids))
+        return max(0, await self.backlog() - len(self._backfill.skipped))
 
     async def run_forever(self) -> None:
         """Load the embedder, then backfill in a loop; retry failures with exponential backoff."""
@@ -175,6 +202,7 @@ class EmbeddingService:
             await self._recent.close()
         if self._queries is not None:
             await self._queries.close()
+        await self._passage_thread.close()
         await self._model_thread.close()
         if self.choice.close is not None:
             await asyncio.to_thread(self.choice.close)

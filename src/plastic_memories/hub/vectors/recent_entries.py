@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from plastic_memories.errors import PlasticMemoriesError
 from plastic_memories.hub.vectors.backfill import VectorBackfill
-from plastic_memories.model.entry import PendingEmbedding, partitions_for
+from plastic_memories.model.entry import EntryKind, PendingEmbedding, partitions_for
 from plastic_memories.model.owner import Owner
 from plastic_memories.runtime.model_thread import ModelThread
 from plastic_memories.runtime.write_burst import WriteBurstThrottle
@@ -73,7 +73,11 @@ class RecentEntries:
     async def _read_pending(self, owner: Owner) -> list[PendingEmbedding]:
         """Return the owner's entries without a vector; nothing if many entries wait."""
         missing = await self.backfill.storage.read(
-            lambda stores: stores.vectors.list_missing(0, _MAX_ENTRIES + 1)
+            lambda stores: [
+                row
+                for kind in EntryKind
+                for row in stores.vectors.list_missing(0, _MAX_ENTRIES + 1, kind)
+            ]
         )
         own = [row for row in missing if row.partition in partitions_for(owner)]
         is_short = sum(len(row.text) for row in own) <= _MAX_CHARS

@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from plastic_memories.language.reading.relation_words import CHINESE_KIN_WORD, ENGLISH_KIN_WORD
-from plastic_memories.language.text.chinese_variants import to_rule_chinese
+from plastic_memories.language.reading.typed.chat_spelling import spell_out
+from plastic_memories.language.reading.typed.clause_breaks import CJK, clause_breaks
+from plastic_memories.language.reading.typed.plain_talk import GONE, PAUSE, to_plain_talk
 from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.word_lists import any_of
 
-CJK = "\u3400-\u9fff"
 _BREAK = "\n"
 
 _UNSAID_TEXT = regex(
@@ -28,62 +30,22 @@ _ACTIONS = {
 }
 _QUOTES = {mark: regex(rf"[{end}\n]") for mark, end in zip("“「『‘\"'", "”」』’\"'", strict=True)}
 _OPENS_ALONE = frozenset("（(\n")  # if one of these comes first, the mark has no end
-_SAID_BEFORE = regex(
-    r"(?:说|讲|问|道|写|喊|唱|念|回|吼|叫|said|says|say|asked|wrote|replied|told \w+)"
-    r"(?:过|了|着)?\s*+(?:[:：,，]\s*+)?$",
-    re.IGNORECASE,
-)
+_SAID_BEFORE = regex(any_of("clauses", "said_before"), re.IGNORECASE)
 _CALLED_BEFORE = regex(r"(?:叫|名叫|称呼|喊)(?:我|做|作)?\s*$")
 _SPEECH_INSIDE = regex(r"[我你，。！？!?,]|\b(?:i|i'm|my|you)\b", re.IGNORECASE)
 _LABEL_LENGTH = 20
 _MAX_CLAUSE_CHARS = 200
+_SENTENCE_END = f"。！？!?；;….~～ \n{PAUSE}{GONE}"
 
 _SENTENCE = regex(
-    r"(?:[^。！？!?；;\n….]|(?<=\bDr)\.|(?<=\bSt)\.(?=\s[A-Z])|(?<=\bMrs)\.|(?<=\bM[rs])\.|\.(?!\s|$))+[。！？!?；;….~～]*",
+    r"(?:[^。！？!?；;\n….]|(?<=\bDr)\.|(?<=\bSt)\.(?=\s\u2060*[A-Z])|(?<=\bMrs)\.|(?<=\bM[rs])\.|\.(?!\s|$))+[。！？!?；;….~～]*",
     re.MULTILINE,
-)
-_ITEM = r"(?!(?:i|i'm|my|you|he|she|we|they|it|please|but|so|am|is)\b)[\w'-]+(?:\s[\w'-]+){0,2}"
-# The commas of an enumeration do not end a clause: "tea, coffee and cake".
-_LISTING = rf"(?!\s(?:{_ITEM},\s){{0,8}}(?:{_ITEM},?\s)?(?:and|or)\s{_ITEM}\s*$)"
-_CLAUSE_BREAK = regex(
-    rf"(?<!\d)[，,](?!\s?(?:19|20)\d\d\b){_LISTING}|[，,](?!\d|\s?(?:19|20)\d\d\b){_LISTING}"
-    rf"|(?<!\d)(?<!名字)(?<!姓名)(?<!昵称)(?<!生日)(?<!年龄)(?<!职业)(?<!爱好)(?<!过敏原)"
-    rf"(?<!过敏源)"
-    r"(?<![Nn]ame)[:：](?!\d)|——|—|\s-\s|\t"
-    rf"|(?<=[{CJK}\w])\s+(?=(?:我|你|他|她|今年|住在|喜欢|不喜欢|来自|讨厌|叫我|是一?[个名]|坐标|但|因为|"
-    rf"所以|请|以后|目前))"
-    rf"|(?<=[{CJK}]{{2}})(?=我(?:爸爸?|妈妈?|哥|姐|弟|妹|老公|老婆)(?:是|叫|在|今年))"
-    # In chat a space between Chinese words replaces a comma, unless a value follows.
-    rf"|(?<=[{CJK}])(?<![叫是我在欢爱厌对和跟的把给住为于说用])\s+(?=[{CJK}])"
-    r"|(?:(?<=不[吃喝抽碰熬赌][一-龥])|(?<=不[吃喝抽碰熬赌][一-龥]{2}))(?=不[吃喝抽碰熬赌])"
-    r"|(?=但是|但我|不过我|可是我|然后我|所以我|因为我|而且我|并且我|而我)"
-    r"|\s(?:but|because|although|though|while|whereas)\s|\s(?:and|so)\s(?=(?:i|i'm|i've|"
-    r"my|you|we|he|she|they|no|please|don't|am|live|work|hate|love|enjoy|prefer|have|study|don't|can't|"
-    r"moved|was born)\b)",
-    re.IGNORECASE,
 )
 _SPACE_BESIDE_CJK = regex(rf"(?<=[{CJK}])[ \t　]++|(?<![ \t　])[ \t　]++(?=[{CJK}])")
 
-_FICTION = regex(
-    r"(?:故事|剧情|小说|游戏|梦|电影|剧本|设定|戏|动漫|歌词|书|场景|番)(?:里面?|"
-    r"中)(?!的)|角色扮演|假装|扮演|"
-    r"(?:故事|小说|剧本|电影)的?主角|我们来玩|梦见|梦到|做(?:了个|了一个)?梦|(?:剧情|设定|人设|世界观|旁白|场景)[:：】）)]|平行世界|前世|上辈子|穿越|"
-    r"\bin (?:the|this|my|our|a) (?:story|game|novel|dream|movie|book|scene|role-?play|"
-    r"fantasy|rp)\b|"
-    r"role-?play|\bpretend|make-believe|\bi (?:dreamed|dreamt)\b|\bmy (?:character|oc|"
-    r"avatar|persona)\b|"
-    r"\bonce upon a time\b|\bin a past life\b|\bas a character\b",
-    re.IGNORECASE,
-)
-_HYPOTHETICAL = regex(
-    r"^(?:.{0,6}?)(?:如果|要是|假如|假设|倘若|万一|若是|假使|设想|想象|比如|例如|譬如|"
-    r"就算|即使|哪怕|除非|只要|"
-    r"要不是|若我|若能|一旦|但愿|恨不得|巴不得)|的话(?:$|[，,])|(?:就好了|该多好|"
-    r"多好啊?)$|^我?(?:真|多么?)?希望(?:我|自己)|"
-    r"\b(?:if|suppose|supposing|imagine|unless|assuming|what if|let's say|as if|hypothetically|"
-    r"i wish|if only|would|could be|might be|for example|for instance|e\.g\.)\b",
-    re.IGNORECASE,
-)
+_FICTION = regex(any_of("clauses", "fiction"), re.IGNORECASE)
+_PRETENDED = regex(r"[（(【\[*](?:假装|扮演|演戏|角色扮演|pretend)[^）)】\]*\n]{0,12}[）)】\]*]")
+_HYPOTHETICAL = regex(any_of("clauses", "hypothetical"), re.IGNORECASE)
 _PERSON = (
     rf"(?:他们|她们|他|她|它|你们|你|您|人家|别人|大家|有人|网上|新闻|医生|{CHINESE_KIN_WORD}|"
     r"书上|作者|歌手|小[一-龥]|老[一-龥])"
@@ -107,75 +69,27 @@ _REPORT = regex(
     re.IGNORECASE,
 )
 # 标题写：我叫张三: cited text, not a statement of the user.
-_CITATION = regex(
-    r"^.{0,8}(?:标题|签名|台词|歌词|文案|弹幕|评论|封面|题目|开头|正文|牌子|招牌|纸条|名言|广告)(?:上|里|区)?"
-    r".{0,4}(?:写|是|说|叫|改成|刷|道)"
-)
+_CITATION = regex(any_of("clauses", "citation"))
 _SARCASM = regex(r"呵呵|才怪|反话|🙄|yeah,? right|\s/s\b", re.IGNORECASE)
 # The text that follows is material to work on, not conversation.
-_MATERIAL = regex(
-    r"^(?:请|帮我|帮忙|麻烦|给我|你|能不能|可以|来|再|就)*(?:把.{0,12}?|用.{1,8}?)?(?:翻译|改写|润色|"
-    r"造句|朗读|跟我读|复述|续写|仿写|背诵|默写|唱(?:一?[首段个句])?(?:歌|《)|(?:写|编|生成|造|讲|出|"
-    r"来|唱|念|读)一?(?:段|篇|个|封|首|句|道))|"
-    r"^(?:please |can you |could you |just )*(?:translate|rewrite|paraphrase|proofread|"
-    r"summari[sz]e|repeat after me|(?:write|draft|compose|sing|tell|make)(?: me)? (?:an?|the)\b|"
-    r"say (?:this|the)|finish the|continue the|complete the)\b",
-    re.IGNORECASE,
-)
+_MATERIAL = regex(any_of("clauses", "material"), re.IGNORECASE)
 # What the user reports of themself is still their own statement.
-_OWN_REPORT = regex(
-    r"^(?:刚才|之前|昨天|早就)*(?:我|(?=跟|和|对))(?:刚才|之前|昨天|早就|已经)*"
-    r"(?:(?:跟|和|对)(?:你|您))?(?:说过?了?|讲过?了?|提过|告诉过?了?)(?:你|您)?(?:了|的)?"
-    r"|^i(?:'ve| have)? (?:already |just )?(?:told|said to) you\b|^as i said\b",
-    re.IGNORECASE,
-)
-_UNSURE = regex(
-    r"可能|也许|或许|大概|好像|似乎|说不定|差点|差一点|几乎|仿佛|不确定|不一定|不知道|"
-    r"不记得|忘了|像是|怀疑自己|算是吧|"
-    r"\b(?:maybe|perhaps|probably|possibly|might|not sure|i guess|i suppose|i don't know|"
-    r"almost|nearly|"
-    r"sort of|no idea|i doubt|should be)\b",
-    re.IGNORECASE,
-)
-_QUESTION = regex(
-    r"吗[呀啊呢]?$|么$|来着$|干嘛|干啥|(?<!没)什么(?!的$|都)|(?<!不管)谁(?!都)|哪(?!吒|怕)|"
-    r"(?<![不没])怎么|怎样|如何|为何|几(?:岁|点|号|月)|多少|多大|是不是|有没有|会不会|"
-    r"能不能|要不要|对不对|好不好|可不可以|喜不喜欢|行不行|是否|难道|^.{0,3}呢$|猜猜|猜一?下|你猜|"
-    r"^(?:so |and |but |hey |ok )?(?:what|who|where|when|why|how|which|whose|do|does|did|"
-    r"am|is|are|was|were|"
-    r"can|could|will|would|should|have|has|guess|shall)\b(?! not\b)",
-    re.IGNORECASE,
-)
-_ASKING_OPENING = regex(
-    r"^(?:那|那么|所以|嘿|喂|诶)?(?:你|您)?(?:还|是否)?(?:知道|记得|知不知道|记不记得|"
-    r"晓得|猜|觉得|认为|忘了)|^(?:难道|请问|是不是|为什么|是否)|"
-    r"^(?:so |and |but |hey |ok )?(?:do|does|did|can|could|would|will|have|has|am|is|are|"
-    r"was|were|what|who|"
-    r"where|when|why|how|which|guess|tell me|remember)\b(?! that\b)",
-    re.IGNORECASE,
-)
-_CONFIRM_TAG = regex(
-    r"^(?:对吧|对吗|是吗|是吧|是不是|没错吧|对不对|你说呢|是这样吗|真的吗|right|correct|"
-    r"yes|is(?:n't)? (?:it|that)"
-    r"(?: right| true)?|don't i|do i|am i|aren't i|is that so|no)$",
-    re.IGNORECASE,
-)
-# A request phrased as a question is still a request: "could you call me Bob?".
-_POLITE = regex(
-    r"^(?:以后|今后)?(?:你|您)?(?:以后)?(?:能不能|能否|可不可以|可否|能|可以)(?:请你?)?"
-    r"(?=(?:以后|都|一直)*(?:叫我|称呼我|用.{1,6}(?:回答|回复|交流|聊天|说话|沟通)))"
-    r"|^(?:can|could|would|will) you (?:please )?(?=(?:always )?(?:call me|(?:answer|"
-    r"reply|respond|speak|talk) "
-    r"(?:to me |with me )?in ))",
-    re.IGNORECASE,
-)
-_WISH_TAG = regex(
-    r"^(?P<wish>(?:你|请|以后|麻烦|拜托|别|不要|回[答复]|说话|叫我).{2,24}?)"
-    r"(?P<tag>(?:好不好|行不行|可以不|好不|好吗|行吗|可以吗|好嘛|成吗)[呀啊嘛呢]?)$"
-)
+_OWN_REPORT = regex(any_of("clauses", "own_report"), re.IGNORECASE)
+_UNSURE = regex(any_of("clauses", "unsure"), re.IGNORECASE)
+_QUESTION = regex(any_of("clauses", "question"), re.IGNORECASE)
+_ASKING_OPENING = regex(any_of("clauses", "asking_opening"), re.IGNORECASE)
+_CONFIRM_TAG = regex(any_of("clauses", "confirm_tag"), re.IGNORECASE)
+# A request phrased as a question is still a request: "could you call me Bob?", 能不能别老用感叹号.
+_POLITE = regex(any_of("clauses", "polite"), re.IGNORECASE)
+_WISHED = any_of("clauses", "wished")
 _ASKED_WISH = regex(
-    r"^(?P<who>(?:你|您|以后)*(?:回答|回复|说话|讲话|解释|语气)(?:的时候|时)?)(?:能不能|可不可以|能否|可否)"
+    r"^(?P<who>(?:你|您|以后|今后|拜托|麻烦)*(?:(?:跟我|和我)?(?:回答|回复|说话|讲话|说事|解释|语气|发消息|聊天)"
+    r"(?:的时候|时)?)?)"
+    rf"(?:以后|今后)?(?:能不能|可不可以|能否|可否|能|可以)(?={_WISHED})"
+    r"|^(?P<topic>(?:你|您|以后)*(?:回答|回复|说话|讲话|解释|语气)(?:的时候|时)?)(?:能不能|可不可以|能否|可否)"
 )
+_WISH_TAG = regex(any_of("clauses", "wish_tag"))
+_WHAT = regex(r"什么|谁|哪|怎么|几|多少|吗$|为什么")
 # What a doctor has forbidden binds the user, although another person said it.
 _DOCTOR = r"^(?:我的?)?(?:主治)?(?:医生|大夫|营养师|牙医)(?:又|都|已经|昨天|今天)?"
 _FORBIDDEN = regex(
@@ -188,6 +102,7 @@ _FORBIDDEN = regex(
     r" (?P<en>(?:eat|drink|have|touch|eating|drinking|having).*)$",
     re.IGNORECASE,
 )
+_OPENER = regex(any_of("clauses", "opener"), re.IGNORECASE)
 _POLITE_END = regex(r"吗$|(?:好|行|可以)(?:吗|不)$| please$", re.IGNORECASE)
 
 
@@ -200,6 +115,12 @@ class MessageClause:
     quote: str
     opens_sentence: bool  # first of its sentence
     is_followed_by_colon: bool = False  # a request before a colon is about the text after it
+    start: int = 0  # where the quote stands in the message
+    joined_from: int | None = None  # start of the clause before, if this one completes it
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.quote)
 
     @property
     def is_unsure(self) -> bool:
@@ -222,15 +143,19 @@ def believable_sentences(
     content: str, *, in_story: bool = False
 ) -> Iterator[tuple[str, Iterator[MessageClause]]]:
     """Yield the sentences of a message, as written, each with its clauses that state something."""
-    masked = _mask_unsaid(to_rule_chinese(content))
+    plain = to_plain_talk(content)
+    masked = _mask_unsaid(plain)
+    pretended = None if in_story else _PRETENDED.search(plain)
     for start, end in _sentence_spans(masked):
-        if _SARCASM.search(masked, start, end):
+        if pretended and pretended.start() < start:
+            return
+        if _SARCASM.search(content, start, end):
             continue
         if not in_story and _FICTION.search(masked, start, end):
             # A story goes on to the end of the message.
             return
         sentence = content[start:end]
-        yield sentence, _stated_clauses(sentence, masked[start:end])
+        yield sentence, _stated_clauses(sentence, masked[start:end], start)
 
 
 def _sentence_spans(masked: str) -> Iterator[tuple[int, int]]:
@@ -294,32 +219,45 @@ def _unquote_label(text: str, start: int, end: int) -> str:
     return f" {inner} " if label and not said else _BREAK * (end - start)
 
 
-def _stated_clauses(sentence: str, masked: str) -> Iterator[MessageClause]:
+def _stated_clauses(sentence: str, masked: str, place: int) -> Iterator[MessageClause]:
     asks = bool(re.search(r"[?？]", masked))
-    clauses = list(_split_clauses(masked.rstrip("。！？!?；;….~～ \n"), sentence))
+    clauses = list(_split_clauses(masked.rstrip(_SENTENCE_END), sentence, place))
     if not clauses:
         return
-    if asks:
-        clauses = _without_question_clause(clauses)
-    for clause in map(_as_own_restriction, map(_without_question_tag, clauses)):
+    requests = [_as_request(clause) for clause in clauses]
+    if asks and requests[-1] is clauses[-1]:
+        requests = _without_question_clause(requests)
+    for clause in map(_as_own_restriction, requests):
         if _is_reported_or_hypothetical(clause.text):
             return
-        if not _QUESTION.search(clause.text) and not clause.is_unsure:
+        if not _QUESTION.search(_OPENER.sub("", clause.text)) and not clause.is_unsure:
             yield clause
 
 
-def _without_question_tag(clause: MessageClause) -> MessageClause:
-    """Return a request without its question tag: 你回复短一点好不好, 你回答能不能简洁些."""
-    asked_wish = _ASKED_WISH.match(clause.text)
-    if asked_wish:
-        wish = asked_wish["who"] + clause.text[asked_wish.end() :]
-        return replace(clause, text=wish, display_text=wish)
-    found = _WISH_TAG.match(clause.text)
-    if not found:
+def _as_request(clause: MessageClause) -> MessageClause:
+    """Return a request that is phrased as a question without what makes it one.
+
+    你回复短一点好不好, 你回答能不能简洁些, "can you keep it short".
+    """
+    text = _OPENER.sub("", clause.text)
+    polite = _POLITE.match(text)
+    if polite:
+        return _with_wish(clause, text[polite.end() :])
+    asked, tagged = _ASKED_WISH.match(text), _WISH_TAG.match(text)
+    if asked:
+        rest = _POLITE_END.sub("", text[asked.end() :])
+        if not _WHAT.search(rest):
+            text = (asked["who"] or asked["topic"] or "") + rest
+    elif tagged and not _WHAT.search(tagged["wish"]):
+        text = tagged["wish"]
+    else:
         return clause
-    return replace(
-        clause, text=found["wish"], display_text=clause.display_text[: -len(found["tag"])].rstrip()
-    )
+    return _with_wish(clause, _POLITE_END.sub("", text))
+
+
+def _with_wish(clause: MessageClause, wish: str) -> MessageClause:
+    wish = wish.removesuffix(" please")
+    return replace(clause, text=wish, display_text=wish)
 
 
 def _as_own_restriction(clause: MessageClause) -> MessageClause:
@@ -339,10 +277,6 @@ def _plain_verb(found: re.Match[str]) -> str:
 def _without_question_clause(clauses: list[MessageClause]) -> list[MessageClause]:
     """Return what a question sentence states besides asking: "I'm a vegan, can I eat this?"."""
     last = clauses[-1]
-    polite = _POLITE.search(last.text)
-    if polite:
-        wish = _POLITE_END.sub("", last.text[polite.end() :])
-        return [*clauses[:-1], replace(last, text=wish, display_text=wish)]
     if _ASKING_OPENING.search(clauses[0].text) or _CONFIRM_TAG.search(last.text):
         return []
     return clauses[:-1]
@@ -350,24 +284,32 @@ def _without_question_clause(clauses: list[MessageClause]) -> list[MessageClause
 
 def _is_reported_or_hypothetical(text: str) -> bool:
     """Return whether the sentence, from this clause on, is reported, cited or hypothetical."""
-    if _HYPOTHETICAL.search(text) or _MATERIAL.search(text) or _CITATION.search(text):
+    if (
+        _HYPOTHETICAL.search(text)
+        or _MATERIAL.search(_OPENER.sub("", text))
+        or _CITATION.search(text)
+    ):
         return True
     return bool(_REPORT.search(text)) and not _OWN_REPORT.search(text)
 
 
-def _split_clauses(masked: str, sentence: str) -> Iterator[MessageClause]:
-    position = 0
-    for found in [*_CLAUSE_BREAK.finditer(masked), None]:
-        end = found.start() if found else len(masked)
+def _split_clauses(masked: str, sentence: str, place: int) -> Iterator[MessageClause]:
+    position, is_first = 0, True
+    for end, after in [*clause_breaks(masked), (len(masked), len(masked))]:
         piece = masked[position:end]
-        said = re.sub(r"\s+", " ", piece.strip()).replace("’", "'")
+        said = re.sub(r"\s+", " ", piece.replace(GONE, "").strip()).replace("’", "'")
+        said = spell_out(said)
         text = _SPACE_BESIDE_CJK.sub("", said)
         # Nobody states a fact about themself in a clause of this length.
-        if 0 < len(text) <= _MAX_CLAUSE_CHARS:
+        if text and len(piece) <= _MAX_CLAUSE_CHARS:
             left = position + len(piece) - len(piece.lstrip())
-            quote = sentence[left : left + len(piece.strip())]
-            introduces = found is not None and found[0] in {":", "："}
             yield MessageClause(
-                text, said, quote, opens_sentence=position == 0, is_followed_by_colon=introduces
+                text,
+                said,
+                quote=sentence[left : left + len(piece.strip())],
+                opens_sentence=is_first,
+                is_followed_by_colon=masked[end:after] in {":", "："},
+                start=place + left,
             )
-        position = found.end() if found else end
+        is_first = is_first and not text
+        position = after

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 
 from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.word_lists import any_of
 
 FENCE = "<plastic_memories"
 _HAN = "\u3400-\u9fff"
@@ -32,13 +33,7 @@ _INJECTED_NOTICE = regex(
     re.MULTILINE | re.IGNORECASE,
 )
 _PIECE = regex(r"[^。！？!?；;，,：:、\n“”「」『』\"（）()【】\[\]]+")
-_FILLER_WORDS = regex(
-    r"(?:你|我|他|她|就|还|也|都|是|在|有|说|写|提到?|记得|记着|知道|之前|刚才|刚刚|上次|好像|"
-    r"的|了|呢|呀|啊|哦|嘛|吧|吗|对|嗯|哈|这|那|话|来着|一直|过|记忆|里|写着|没错|其实|所以|原来|因为|"
-    r"you|i|said|say|told|me|that|know|remember|so|and|the|a|yes|right|just|as|mentioned|is|"
-    r"your|my|are|am|was|like|oh|ok|okay|because|since|user|users|用户|小?主人?)+",
-    re.IGNORECASE,
-)
+_FILLER_WORDS = regex(any_of("injected_text", "filler_words"), re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
 from plastic_memories.language.dates import mentions
 from plastic_memories.language.reading.chinese import chinese_reader
-from plastic_memories.language.reading.clauses import CJK, MessageClause, believable_clauses
+from plastic_memories.language.reading.clauses import MessageClause, believable_clauses
 from plastic_memories.language.reading.english import english_reader
 from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.reading.injected_text import without_injected_lines
 from plastic_memories.language.reading.memory_keys import opposite_key
 from plastic_memories.language.reading.realm_detection import detect_realm, without_ooc_marks
+from plastic_memories.language.reading.typed.clause_breaks import CJK
+from plastic_memories.language.reading.typed.turn_before import answer_as_statement, is_about_others
 from plastic_memories.language.text.chinese_variants import restore_script
-from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.lazy_regex import at_start, regex
 from plastic_memories.language.text.tokens import READ_CHARS
 from plastic_memories.model.memory import Draft, MemoryType
 from plastic_memories.model.message import Message
 from plastic_memories.model.owner import Realm
 
 _CHINESE = regex(f"[{CJK}]")
+_ENGLISH_WORDS = at_start(rf"(?=[^A-Za-z]*+[A-Za-z][\w'-]*+ \W*+[A-Za-z])[^{CJK}]+")
 _LATIN = regex(r"[A-Za-z]")
 _IMPORTANCE_BY_PREFIX = (
     ("constraint.", 0.95),
@@ -43,24 +47,96 @@ _IMPORTANCE_BY_PREFIX = (
 )
 
 
-def message_drafts(message: Message, zone: tzinfo) -> Iterator[Draft]:
+@dataclass(frozen=True, slots=True)
+class ReadClause:
+    """A clause in which a user states something, and what the rules read in it.
+
+    `text` is literally `message.content[start:end]`. No findings: no rule can read it.
+    """
+
+    message: Message
+    text: str
+    start: int
+    end: int
+    realm: Realm
+    findings: tuple[Draft, ...] = ()
+
+
+def read_clauses(message: Message, zone: tzinfo, before: str = "") -> list[ReadClause]:
+    """Return the clauses of one message that state something, as if its speaker were the user.
+
+    `before` is what the other side said just before.
+    """
+    realm = detect_realm(message.content, message.realm)
+    now = datetime.fromtimestamp(message.ts, zone)
+    clauses = stated_clauses(message, realm)
+    found = [
+        (_read_from(clause), clause.end, item_draft(message, clause, item, now, realm))
+        for clause, item in _read_items(clauses, message.content, now, before)
+    ]
+    return [
+        ReadClause(
+            message,
+            clause.quote,
+            clause.start,
+            clause.end,
+            realm,
+            # Clauses that a correction joined share what was read in them.
+            tuple(
+                draft for start, end, draft in found if start < clause.end and clause.start < end
+            ),
+        )
+        for clause in clauses
+    ]
+
+
+def _read_from(clause: MessageClause) -> int:
+    return clause.start if clause.joined_from is None else clause.joined_from
+
+
+def message_drafts(message: Message, zone: tzinfo, before: str = "") -> Iterator[Draft]:
     """Yield the drafts of one message, as if its speaker were the user."""
     realm = detect_realm(message.content, message.realm)
     now = datetime.fromtimestamp(message.ts, zone)
-    for clause, item in extract_items(message, now, realm):
+    for clause, item in extract_items(message, now, realm, before):
         yield item_draft(message, clause, item, now, realm)
 
 
 def extract_items(
-    message: Message, now: datetime, realm: Realm
-) -> Iterator[tuple[MessageClause, ExtractedItem]]:
+    message: Message, now: datetime, realm: Realm, before: str = ""
+) -> Iterable[tuple[MessageClause, ExtractedItem]]:
     """Yield the items that the rules of both languages find, clause by clause."""
+    return _read_items(stated_clauses(message, realm), message.content, now, before)
+
+
+def stated_clauses(message: Message, realm: Realm) -> list[MessageClause]:
+    """Return the clauses of a message that state something; positions are those of its content."""
     content = without_injected_lines(message.content[:READ_CHARS])
     if realm is Realm.OOC:
         content = without_ooc_marks(content)
-    clauses = list(believable_clauses(content, in_story=realm is Realm.STORY))
+    return list(believable_clauses(content, in_story=realm is Realm.STORY))
+
+
+def _read_items(
+    clauses: Sequence[MessageClause], content: str, now: datetime, before: str
+) -> list[tuple[MessageClause, ExtractedItem]]:
+    found = list(_read_both(clauses, content, now, before))
+    if clauses and not any(clause.start == clauses[0].start for clause, _ in found):
+        answer = answer_as_statement(before, clauses[0].text)
+        if answer:
+            stated = replace(clauses[0], text=answer, display_text=answer)
+            return list(_read_both([stated, *clauses[1:]], answer + content, now, ""))
+    return found
+
+
+def _read_both(
+    clauses: Sequence[MessageClause], content: str, now: datetime, before: str
+) -> Iterator[tuple[MessageClause, ExtractedItem]]:
     if _CHINESE.search(content):
-        yield from chinese_reader.read_chinese_clauses(clauses, now)
+        # English clauses among Chinese ones are no Chinese without a subject.
+        own = [clause for clause in clauses if not _ENGLISH_WORDS.fullmatch(clause.text)]
+        about_others = is_about_others(before, content)
+        yield from chinese_reader.read_chinese_clauses(own, now, about_others=about_others)
     if _LATIN.search(content):
         yield from english_reader.read_english_clauses(clauses, now)
 

@@ -26,6 +26,7 @@ from plastic_memories.language.reading.message_reading import (
 from plastic_memories.language.reading.realm_detection import detect_realm
 from plastic_memories.language.text.lazy_regex import at_start, regex
 from plastic_memories.language.text.scripts import to_simplified
+from plastic_memories.language.text.word_lists import any_of
 from plastic_memories.model.memory import Draft, MemoryType, SourceType
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Realm
@@ -33,27 +34,9 @@ from plastic_memories.model.owner import Realm
 _MAX_CHARS = 400
 _I = re.IGNORECASE
 # A text written for the user, or a model speaking of itself as a machine.
-_WRITTEN = regex(
-    r"```|^[^\S\n]*+(?:[-*#>]|\d++[.、)])\s|\n[^\S\n]*+\n.*\n[^\S\n]*+\n|以下是|例如|比如|示例|范文|模板|例句|翻译|译文|原文|"
-    r"作为(?:一个|一名|一款)?.{0,4}(?:AI|人工智能|语言模型|助手|机器人)|"
-    r"我(?:只)?是(?:一个|一名|一款|个)?.{0,6}(?:AI|人工智能|语言模型|助手|机器人|程序)|"
-    r"\bas an? (?:ai|assistant|language model|bot)\b|\bi(?:'m| am) (?:just |only )?an? "
-    r"(?:ai|assistant|language model|large language|bot|chatbot|program|virtual)|"
-    r"\b(?:for example|e\.g\.|sample|template|translation|translates?|draft|rewrite|"
-    r"here(?:'s| is| are))\b",
-    _I | re.MULTILINE,
-)
-_OWN = regex(
-    r"^(?:preference\.(?:like|dislike)\.|preference\.favorite_|personality\.fear\.|relationship\.pet"
-    r"|basic_info\.(?:name|nickname|birthday|age|hometown|place|star_sign|zodiac)$)"
-)
-_HELPFUL = regex(
-    r"帮|助|回答|聊|问题|解答|解决|学习|建议|想法|交流|主意|提问|陪|用户|你|您|话题|说法|观点|方案|"
-    r"\b(?:help\w*|assist\w*|answer\w*|chat\w*|question\w*|talk\w*|learn\w*|explain\w*|"
-    r"conversation\w*|idea\w*|you\w*|discuss\w*|hear\w*|see\w*|approach|way|point|option\w*|"
-    r"solution\w*|working with|supporting|think\w*|explor\w*)\b",
-    _I,
-)
+_WRITTEN = regex(any_of("persona_statements", "written"), _I | re.MULTILINE)
+_OWN = regex(any_of("persona_statements", "own"))
+_HELPFUL = regex(any_of("persona_statements", "helpful"), _I)
 _PROMISES = (
     at_start(
         r"(?:那|好|嗯|放心)*我(?:这就|真的|现在|也)?(?:(?:答应|承诺)(?:过|了)?你|(?:向|跟|对)你"

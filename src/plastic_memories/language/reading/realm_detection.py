@@ -7,6 +7,7 @@ import re
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.language.text.scripts import to_simplified
 from plastic_memories.language.text.tokens import READ_CHARS
+from plastic_memories.language.text.word_lists import any_of
 from plastic_memories.model.owner import Realm
 
 _HAN = "\u3400-\u9fff"
@@ -57,36 +58,9 @@ _ENGLISH_ACT = regex(
     rf"(?:{_ACT}|sat|stood|took|ran|held|drew|fell|threw|gave|went|came)\b)",
     re.IGNORECASE,
 )
-_CHINESE_ACT = regex(
-    r"笑|哭|摸|抱|走|跑|看着|望|叹|点头|摇头|点了点|摇了摇|拿起|拔|坐|站|躺|跳|推开|拉|伸|握|靠|"
-    r"转身|转过|抬|低下|低头|眨|脸红|红着|挥|拍|揉|蹭|亲了|吻|咬|舔|端|递|打了|踢|扑|跪|鞠躬|"
-    r"闭上|睁|皱|歪|凑|退后|后退|冲|飞|施法|念咒|沉默|愣|颤|发抖|凝视|盯|瞪|捂|搂|牵|举|放下|"
-    r"推门|敲门|开门|进来|进门|醒来|倒下|倒在|喘|打量|环顾|耸|撇|撅|嘟|鼓掌|招手|行礼|拥|依偎|躲"
-)
-_STAGE = regex(
-    r"(?:^\s*+|[。！？【\[]\s*+|\n[^\S\n]*+)"  # the last of several line breaks is enough
-    r"(?:剧情|场景|剧本|故事背景|世界观|人设|角色设定|背景设定|设定|旁白)\s*+[:：】\]]"
-    r"|(?:在|这个|那个|我们的|咱们的)(?:故事|剧情|剧本|设定|世界观|副本|跑团)(?:里面?|中)"
-    r"|(?:故事|剧情|剧本|设定|小说|游戏|梦)(?:里面?|中)[，,]?(?:我|你|咱)"
-    r"|(?:来|继续|开始|玩)(?:一[场段次个])?(?:角色扮演|跑团|语c|演戏|剧情|rp\b)|角色扮演(?:吧|开始|一下)"
-    r"|(?:我|你)(?:来)?(?:扮演|饰演|演)(?!唱|讲|奏|出|技|员|算)"
-    r"|我(?:的)?(?:角色|人设)(?:是|叫|名)|你的(?:角色|人设)(?:是|叫)"
-    r"|\bin (?:the|this|our|my) (?:story|role-?play|rp|campaign|scene|fantasy|novel|dream)\b"
-    r"|\b(?:let'?s|we (?:can|could)|start (?:a|the)|continue (?:the|our)) (?:role-?play|rp)\b"
-    r"|\bmy (?:character|oc)(?:'s name)? is\b|\b(?:i|you)(?:'ll| will| are|'re)? (?:play|playing) "
-    r"(?:the role of|as an? )|(?:^\s*+|\n[^\S\n]*+)\[?(?:scene|setting|scenario|narrator)\]?:|"
-    r"\bonce upon a time\b",
-    re.IGNORECASE,
-)
-_HYPOTHETICAL = regex(
-    r"^\W*(?:那|那么|我们|咱们|你|请)*(?:假设|假如|假装|假想|如果|要是|倘若|设想|想象)(?:一下|下)?[，,]?"
-    r"(?:我|你|咱|有一天|世界)(?:们)?(?!有空|方便|没记错|没猜错|记得|需要|想|要是|觉得|看到|知道|能|可以|不|"
-    r"愿意|明天|今天|后天|下|没)"
-    r"|^\W*(?:假设|假装|设想|想象)"
-    r"|^\W*(?:so |ok(?:ay)?,? |well,? )?(?:suppose|imagine|hypothetically|pretend|assume|what if|"
-    r"let'?s (?:say|pretend|imagine))\b",
-    re.IGNORECASE,
-)
+_CHINESE_ACT = regex(any_of("realm_detection", "chinese_act"))
+_STAGE = regex(any_of("realm_detection", "stage"), re.IGNORECASE)
+_HYPOTHETICAL = regex(any_of("realm_detection", "hypothetical"), re.IGNORECASE)
 _SHORT = 2  # sentences: a longer message only begins with "if"
 _ENDS = regex(r"[。！？!?\n]+|\.(?=\s)")
 

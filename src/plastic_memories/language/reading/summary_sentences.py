@@ -62,3 +62,19 @@ def keep_sentences(summary: Summary, is_kept: Callable[[str], bool]) -> Summary 
     if not text:
         return None
     return replace(summary, text=text, topics=tuple(filter(is_kept, summary.topics)))
+
+
+def without_sentences(text: str, is_dropped: Callable[[str], bool]) -> str:
+    """Return a summary's text without some of its sentences; empty if none is left.
+
+    >>> without_sentences("聊到：我做后端开发；我喜欢茶", lambda one: "后端" in one)
+    '聊到：我喜欢茶'
+    """
+    opening = _OPENING.match(text)
+    start = opening.end() if opening else 0
+    sentences = split_sentences(text[start:])
+    kept = [sentence for sentence in sentences if not is_dropped(sentence)]
+    if len(kept) == len(sentences):
+        return text
+    left = "".join(kept).rstrip().rstrip("；;") if kept else ""
+    return text[:start] + left if left else ""

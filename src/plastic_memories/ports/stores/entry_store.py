@@ -1,10 +1,11 @@
-"""Keeps what ranking reads of every active memory."""
+"""Keeps what ranking reads of every active memory and every message."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
 from plastic_memories.model.entry import Partition, PartitionChanges
+from plastic_memories.model.owner import Owner
 
 
 class EntryStore(Protocol):
@@ -16,4 +17,20 @@ class EntryStore(Protocol):
 
     def changes_since(self, partition: Partition, known: int = 0) -> PartitionChanges:
         """Return what changed after revision `known`; with 0, everything."""
+        ...
+
+
+class TalkEntryStore(Protocol):
+    """One transaction's view of the entries of a persona's messages.
+
+    Entries follow their messages: `MessageStore` adds, changes and removes them in its own
+    transactions. Messages of the system and of tools have none, nor have hidden ones.
+    """
+
+    def changes_since(self, owner: Owner, known: int = 0) -> PartitionChanges:
+        """Return what changed after revision `known`; with 0, everything."""
+        ...
+
+    def count_changes(self, owner: Owner, known: int, limit: int) -> int:
+        """Return how many entries changed after revision `known`; stop counting at `limit`."""
         ...

@@ -46,11 +46,14 @@ class JobStore(Protocol):
         """
         ...
 
-    def due_by_turns(self, now: float, after: User | None, limit: int) -> list[Job]:
+    def due_by_turns(
+        self, now: float, after: User | None, limit: int, task_type: TaskType | None = None
+    ) -> list[Job]:
         """Return due jobs in a fixed order of users, beginning with the one who follows `after`.
 
         Within a user the longest waiting comes first. A job is left out while another job of its
-        session is held. After the last user it is the first one's turn again.
+        session is held, unless it is a light one (`PROFILE`), which moves no watermark. After the
+        last user it is the first one's turn again.
         """
         ...
 

@@ -68,7 +68,7 @@ class MemoryStore(Protocol):
     """One transaction's view of the memories. No method reads or changes another owner's row.
 
     What is added, saved or erased here is in the text index too, in the same transaction.
-    It has ten methods: four to find a row before it is changed, and one for each way to change
+    It has eleven methods: four to find a row before it is changed, and one for each way to change
     it, which differ in what else they must bring up to date. Readers use `MemorySearch`.
     The promises below are executable: `plastic_memories.testing.StorageContract`.
     """
@@ -112,6 +112,13 @@ class MemoryStore(Protocol):
 
     def set_sources(self, memory: Memory, message_ids: Collection[int]) -> Memory:
         """Store from which messages a row is known; return it as it then is."""
+        ...
+
+    def redact(self, memory: Memory) -> Memory:
+        """Remove every word from a row that has ended, and from the index; return what is left.
+
+        Its id, type, times and place in the chain of versions stay.
+        """
         ...
 
     def erase(self, owner: Owner, memory_ids: Collection[int], now: float) -> None:

@@ -10,7 +10,10 @@ from plastic_memories.model.persona import Persona, PersonaMemoryCount, UserSett
 
 
 class PersonaStore(Protocol):
-    """One transaction's view of the personas of a user."""
+    """One transaction's view of the personas of a user.
+
+    It has nine methods: a persona is erased, and a whole user.
+    """
 
     def ensure(self, owner: Owner, now: float) -> bool:
         """Make the persona exist; return whether it is new."""
@@ -24,6 +27,13 @@ class PersonaStore(Protocol):
 
     def erase(self, owner: Owner, now: float) -> Mapping[str, int]:
         """Remove the persona with everything it holds; return how many rows of which kind."""
+        ...
+
+    def erase_user(self, user: User, now: float) -> Mapping[str, int]:
+        """Remove everything of a user, of every persona; return how many rows of which kind.
+
+        Keys, the audit and the job that erases them stay; none of them holds any text of theirs.
+        """
         ...
 
     def holdings(

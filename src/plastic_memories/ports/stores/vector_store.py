@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from plastic_memories.model.entry import EntryCursor, PendingEmbedding
+from plastic_memories.model.entry import EntryCursor, EntryKind, PendingEmbedding
 
 
 class VectorStore(Protocol):
@@ -22,8 +22,13 @@ class VectorStore(Protocol):
         """Note whose vectors are stored from now on; empty while those of another are cleared."""
         ...
 
-    def list_missing(self, after_id: int, limit: int) -> list[PendingEmbedding]:
-        """Return entries without a vector whose memory's id is larger, in the order of ids."""
+    def list_missing(
+        self, after_id: int, limit: int, kind: EntryKind = EntryKind.MEMORY
+    ) -> list[PendingEmbedding]:
+        """Return the next entries of a kind without a vector; `after_id` 0 starts.
+
+        Memories come in the order of their ids, messages newest first.
+        """
         ...
 
     def backlog(self, tenant_id: str | None = None) -> int:

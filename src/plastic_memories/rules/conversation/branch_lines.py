@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from plastic_memories.model.memory import Memory
+from plastic_memories.model.memory import Memory, MemoryType
 from plastic_memories.model.message import Message
-from plastic_memories.model.recall import Hit, NearMiss
+from plastic_memories.model.recall import Hit, NearMiss, Utterance
 from plastic_memories.model.session import Branch
 
 MAIN_BRANCH = ""
@@ -31,6 +31,11 @@ class BranchAncestry:
 
     def visible_messages(self, rows: Iterable[Message]) -> list[Message]:
         return [row for row in rows if self.includes(row.session_id, row.branch_id, row.id)]
+
+    def visible_utterances(self, found: Sequence[Utterance]) -> Sequence[Utterance]:
+        """Return the utterances on this branch in the same order."""
+        visible_ids = {row.id for row in self.visible_messages(one.message for one in found)}
+        return [one for one in found if one.message.id in visible_ids]
 
     def visible_hits(self, hits: Sequence[Hit]) -> Sequence[Hit]:
         """Return the visible hits in the same order."""
@@ -68,7 +73,7 @@ class BranchAncestry:
         seen = [
             row
             for row in rows
-            if self.includes(row.session_id, row.branch_id, first_source_message_id(row))
+            if self.includes(row.session_id, row.branch_id, _deciding_message_id(row))
         ]
         newest: dict[tuple[object, ...], Memory] = {}
         for row in seen:
@@ -122,6 +127,13 @@ def statement_time(memory: Memory) -> float:
 
 def first_source_message_id(memory: Memory) -> int:
     return min(memory.source_message_ids, default=0)
+
+
+def _deciding_message_id(memory: Memory) -> int:
+    """Return the message that must be visible: a summary tells all of its messages."""
+    if memory.type is MemoryType.SUMMARY:
+        return max(memory.source_message_ids, default=0)
+    return first_source_message_id(memory)
 
 
 def _identity_key(memory: Memory) -> tuple[object, ...]:

@@ -76,7 +76,7 @@ def plan_write(new: Draft, same_key: Sequence[Memory]) -> WritePlan:
 
 
 def _needs_confirmation(new: Draft, active: Sequence[Memory]) -> bool:
-    if new.type in SLOT_TYPES:
+    if new.type in SLOT_TYPES or is_unread_profile(new):
         return True
     if new.source_type is SourceType.USER_EXPLICIT:
         return False
@@ -84,6 +84,11 @@ def _needs_confirmation(new: Draft, active: Sequence[Memory]) -> bool:
         return True
     less_sure = any(confidence_of(new) < row.confidence for row in active)
     return new.type in _SINGLE_VALUE_TYPES and less_sure
+
+
+def is_unread_profile(memory: Memory | Draft) -> bool:
+    """Return whether this is a statement that no rule could read, kept for the user to confirm."""
+    return memory.type is MemoryType.PROFILE and ".unread." in memory.key
 
 
 def _is_additive(new: Draft, active: Sequence[Memory]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plastic_memories.model.recall import Hit, NearMiss
+from plastic_memories.model.recall import Hit, NearMiss, Utterance
 
 _BELOW_LIMIT_REASON = "below the limit: the last places are for constraints and identity"
 
@@ -45,9 +45,35 @@ def explain_results(
     ]
 
 
+def explain_utterances(
+    found: Sequence[Utterance], quoted: Sequence[Utterance], shown: Collection[int]
+) -> list[Mapping[str, Any]]:
+    """Return explanations of the messages that the search found."""
+    chosen = {one.message.id for one in quoted}
+    return [
+        {
+            "memory_id": None,
+            "message_id": one.message.id,
+            **_score_fields(one, _quote_reason(one, chosen, shown)),
+        }
+        for one in found
+    ]
+
+
+def _quote_reason(one: Utterance, chosen: Collection[int], shown: Collection[int]) -> str | None:
+    if one.message.id in shown:
+        return None
+    if one.message.id in chosen:
+        return "not in the prompt: the token budget is spent"
+    return "not quoted: beyond the limit, shown already, or told by a memory"
+
+
 def _explain_item(of: Hit | NearMiss, left_out: str | None) -> dict[str, Any]:
+    return {"memory_id": of.memory.id, **_score_fields(of, left_out)}
+
+
+def _score_fields(of: Hit | NearMiss | Utterance, left_out: str | None) -> dict[str, Any]:
     return {
-        "memory_id": of.memory.id,
         "score": round(of.score, 6),
         "parts": {name: round(value, 6) for name, value in of.parts.items()},
         "found_by": list(of.found_by),

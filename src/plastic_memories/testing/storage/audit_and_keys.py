@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from plastic_memories.model.console import (
+    ConsoleSession,
+    Person,
+    SessionKind,
+    TombstoneMark,
+)
 from plastic_memories.model.event import Event
 from plastic_memories.model.goal import Goal, GoalLink, GoalStatus
 from plastic_memories.model.key import ApiKey, KeyLimits
+from plastic_memories.model.memory import MemoryType
+from plastic_memories.model.message import PendingForget, PendingStatus
 from plastic_memories.model.owner import Owner, User
 from plastic_memories.ports.storage import StorageBackend, Stores
 from plastic_memories.rules.lifecycle.tombstones import TombstoneDigests
@@ -22,6 +31,16 @@ from plastic_memories.testing.samples import (
     create_personas,
     memory,
     store_memories,
+)
+
+PENDING = PendingForget(
+    owner=MINE,
+    message_id=7,
+    requested_at=NOW,
+    final_at=NOW + 10,
+    revoked={3: "active"},
+    restored=(2,),
+    hidden={7: ((0, 4), (9, 12))},
 )
 
 
@@ -55,6 +74,25 @@ class TombstoneStoreContract:
         assert await storage.read(lambda s: s.tombstones.covers(MINE, elsewhere)) is False
         await storage.write(lambda s: s.tombstones.lift(MINE, in_other_words))
         assert await storage.read(lambda s: s.tombstones.covers(MINE, said)) is False
+
+    async def test_marks_are_listed_newest_first_and_each_can_be_lifted(
+        self, storage: StorageBackend
+    ) -> None:
+        await storage.write(lambda s: s.tombstones.add(MINE, marks("a", covers_key=True), NOW))
+        await storage.write(lambda s: s.tombstones.add(MINE, marks("b", "k2"), NOW + 1))
+
+        def all_of(owner: Owner) -> Callable[[Stores], list[TombstoneMark]]:
+            return lambda stores: stores.tombstones.all(owner, 10)
+
+        listed = await storage.read(all_of(MINE))
+        lifted = await storage.write(lambda s: s.tombstones.lift_mark(MINE, "a"))
+
+        assert [mark.digest for mark in listed] == ["b", "a"]
+        assert lifted == 2
+        assert await storage.read(lambda s: s.tombstones.covers(MINE, marks("b", "k2"))) is True
+        assert await storage.read(lambda s: s.tombstones.all(MINE, 1)) == listed[:1]
+        for stranger in STRANGERS:
+            assert await storage.read(all_of(stranger)) == []
 
     async def test_an_older_mark_holds_and_is_lifted_but_not_set(
         self, storage: StorageBackend
@@ -101,6 +139,42 @@ class TombstoneStoreContract:
 
         assert len(secret) >= 16
         assert await storage.read(lambda s: s.tombstones.secret()) == secret
+
+    async def test_a_pending_forget_comes_back_as_it_was(self, storage: StorageBackend) -> None:
+        kept = await storage.write(lambda s: s.pending_forgets.add(PENDING))
+
+        done = replace(kept, status=PendingStatus.UNDONE)
+        await storage.write(lambda s: s.pending_forgets.save(done))
+
+        assert await storage.read(lambda s: s.pending_forgets.get(MINE, kept.id)) == done
+        assert await storage.read(lambda s: s.pending_forgets.find(MINE, message_id=7)) == [done]
+        assert await storage.read(lambda s: s.pending_forgets.find(MINE, message_id=8)) == []
+
+    async def test_a_pending_forget_is_due_when_its_time_has_come(
+        self, storage: StorageBackend
+    ) -> None:
+        kept = await storage.write(lambda s: s.pending_forgets.add(PENDING))
+
+        early = await storage.read(lambda s: s.pending_forgets.due_owners(NOW + 9, 10))
+        due = await storage.read(lambda s: s.pending_forgets.due_owners(NOW + 10, 10))
+        final = replace(kept, status=PendingStatus.FINAL)
+        await storage.write(lambda s: s.pending_forgets.save(final))
+
+        assert (early, due) == ([], [MINE])
+        assert await storage.read(lambda s: s.pending_forgets.due_owners(NOW + 10, 10)) == []
+
+    @pytest.mark.parametrize("stranger", STRANGERS, ids=str)
+    async def test_a_stranger_sees_and_changes_no_pending_forget(
+        self, storage: StorageBackend, stranger: Owner
+    ) -> None:
+        kept = await storage.write(lambda s: s.pending_forgets.add(PENDING))
+        theirs = replace(kept, owner=stranger, status=PendingStatus.UNDONE)
+
+        await storage.write(lambda s: s.pending_forgets.save(theirs))
+
+        assert await storage.read(lambda s: s.pending_forgets.get(stranger, kept.id)) is None
+        assert await storage.read(lambda s: s.pending_forgets.find(stranger)) == []
+        assert await storage.read(lambda s: s.pending_forgets.get(MINE, kept.id)) == kept
 
 
 class GoalStoreContract:
@@ -185,6 +259,66 @@ class KeyStoreContract:
         assert await storage.write(lambda s: s.keys.revoke(key.id + 1, NOW)) is False
         assert await storage.read(lambda s: s.keys.find_by_digest("d-1")) == key
 
+    async def test_it_is_known_when_a_key_was_last_used(self, storage: StorageBackend) -> None:
+        key = await _store_key(storage, "d-1")
+        other = await _store_key(storage, "d-2")
+
+        await storage.write(lambda s: s.keys.mark_used("d-1", NOW + 5))
+
+        used = replace(key, last_used_at=NOW + 5)
+        assert await storage.read(lambda s: s.keys.all()) == [used, other]
+
+
+class ConsoleSessionContract:
+    async def test_a_session_is_found_by_its_digest_and_kind_until_it_expires(
+        self, storage: StorageBackend
+    ) -> None:
+        session = await _store_session(storage, "s-1", is_admin=True)
+
+        def find(kind: SessionKind, now: float) -> Callable[[Stores], ConsoleSession | None]:
+            return lambda stores: stores.console_sessions.find("s-1", kind, now)
+
+        assert await storage.read(find(SessionKind.SESSION, NOW)) == session
+        assert await storage.read(find(SessionKind.LINK, NOW)) is None
+        assert await storage.read(find(SessionKind.SESSION, NOW + 60)) is None
+
+    async def test_a_session_is_removed_once_by_its_key_or_when_it_has_expired(
+        self, storage: StorageBackend
+    ) -> None:
+        for digest in ("s-1", "s-2", "s-3"):
+            await _store_session(storage, digest)
+        await _store_session(storage, "s-4", key_digest="d-2")
+
+        assert await storage.write(lambda s: s.console_sessions.remove("s-1")) is True
+        assert await storage.write(lambda s: s.console_sessions.remove("s-1")) is False
+        assert await storage.write(lambda s: s.console_sessions.remove_of_key("d-1")) == 2
+        assert await storage.write(lambda s: s.console_sessions.remove_expired(NOW + 59)) == 0
+        assert await storage.write(lambda s: s.console_sessions.remove_expired(NOW + 60)) == 1
+
+    async def test_people_of_a_tenant_come_with_their_names_last_seen_first(
+        self, storage: StorageBackend
+    ) -> None:
+        await create_personas(storage, MINE, OTHER_USER, OTHER_TENANT)
+        name = memory(
+            "叫我小林",
+            type=MemoryType.PROFILE,
+            key="basic_info.nickname",
+            attributes={"value": "小林"},
+        )
+        await store_memories(storage, name)
+        await _record_event(storage, _new_event(ts=NOW))
+        await _record_event(storage, _new_event(user=OTHER_USER.user, ts=NOW + 1))
+
+        def people(user_id: str | None = None, text: str = "") -> Callable[[Stores], list[Person]]:
+            return lambda stores: stores.console_sessions.find_people("home", user_id, text, 10)
+
+        chen = Person(user_id="chen", last_seen_at=NOW + 1)
+        lin = Person(user_id="lin", name="小林", memories=1, last_seen_at=NOW)
+        assert await storage.read(people()) == [chen, lin]
+        assert await storage.read(people("chen")) == [chen]
+        assert await storage.read(people(text="小林")) == [lin]
+        assert await storage.read(people(text="%")) == []
+
 
 class AuditLogContract:
     async def test_events_come_in_the_order_of_commits(self, storage: StorageBackend) -> None:
@@ -267,6 +401,22 @@ async def _store_key(storage: StorageBackend, digest: str, **given: Any) -> ApiK
         id=0, digest=digest, tenant_id="home", user_id="lin", label="桌宠", created_at=NOW, **given
     )
     return await storage.write(lambda stores: stores.keys.add(key))
+
+
+async def _store_session(
+    storage: StorageBackend, digest: str, key_digest: str = "d-1", *, is_admin: bool = False
+) -> ConsoleSession:
+    session = ConsoleSession(
+        digest=digest,
+        kind=SessionKind.SESSION,
+        user=MINE.user,
+        key_digest=key_digest,
+        is_admin=is_admin,
+        created_at=NOW,
+        expires_at=NOW + 60,
+    )
+    await storage.write(lambda stores: stores.console_sessions.add(session))
+    return session
 
 
 async def _record_event(storage: StorageBackend, event: Event) -> Event:

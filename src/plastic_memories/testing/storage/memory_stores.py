@@ -389,6 +389,39 @@ class MemoryStoreContract:
         assert await search_contents(storage, "tea") == [mine.content]
         assert await storage.read(lambda stores: stores.upkeep.check()) == []
 
+    async def test_a_redacted_row_keeps_its_place_and_no_word(
+        self, storage: StorageBackend
+    ) -> None:
+        [row] = await store_memories(storage, memory("I keep a quokka", key="pet.quokka"))
+        ended = replace(row, status=Status.REVOKED)
+        await storage.write(lambda s: s.memories.save(ended))
+
+        await storage.write(lambda s: s.memories.redact(ended))
+
+        [left] = await storage.read(lambda s: s.memories.find(MINE, EVERYTHING))
+        assert (left.id, left.type, left.status) == (row.id, row.type, Status.REVOKED)
+        assert "quokka" not in str(left)
+        assert await storage.read(lambda s: s.upkeep.check()) == []
+
+    async def test_an_active_row_is_not_redacted(self, storage: StorageBackend) -> None:
+        [row] = await store_memories(storage, memory("I keep a quokka"))
+
+        await storage.write(lambda s: s.memories.redact(row))
+
+        [left] = await storage.read(lambda s: s.memories.find(MINE, EVERYTHING))
+        assert left.content == "I keep a quokka"
+
+    @pytest.mark.parametrize("stranger", STRANGERS, ids=str)
+    async def test_a_stranger_redacts_nothing(
+        self, storage: StorageBackend, stranger: Owner
+    ) -> None:
+        [row] = await store_memories(storage, memory("mine", status=Status.REVOKED))
+
+        await storage.write(lambda s: s.memories.redact(replace(row, owner=stranger)))
+
+        [left] = await storage.read(lambda s: s.memories.find(MINE, EVERYTHING))
+        assert left.content == "mine"
+
 
 async def _get(storage: StorageBackend, owner: Owner, memory_id: int) -> Memory | None:
     return await storage.read(lambda stores: stores.memories.get(owner, memory_id))

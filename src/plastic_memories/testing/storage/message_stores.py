@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
-from plastic_memories.model.message import AppendOutcome, Message, Role
+from plastic_memories.model.message import (
+    AppendOutcome,
+    CorrectedIds,
+    Message,
+    Role,
+    hide_spans,
+)
 from plastic_memories.model.owner import Owner, Realm, Viewpoint
 from plastic_memories.ports.storage import StorageBackend, Stores
 from plastic_memories.ports.stores.message_store import MessageFilter
@@ -242,6 +248,53 @@ class MessageStoreContract:
 
         assert [one.hidden_at for one in await _find(storage)] == [NOW]
 
+    async def test_a_hidden_sentence_is_neither_quoted_nor_found(
+        self, storage: StorageBackend
+    ) -> None:
+        [message_id] = await store_messages(storage, message("I like jazz. I fear quokkas."))
+        [stored] = await _find(storage)
+
+        changed = await _set_visibility(storage, hide_spans(stored, [(13, 28)], NOW))
+
+        assert changed == 1
+        view = viewpoint_of(MINE)
+        [quoted] = await storage.read(lambda s: s.message_search.recent(view, 0, 10))
+        assert (quoted.id, quoted.content, quoted.hidden_spans) == (message_id, "I like jazz.", ())
+        assert await _search(storage, "quokka") == []
+        assert await _search(storage, "jazz") == ["I like jazz."]
+
+    async def test_what_was_hidden_can_be_shown_again(self, storage: StorageBackend) -> None:
+        await store_messages(storage, message("I fear quokkas."))
+        [stored] = await _find(storage)
+        await _set_visibility(storage, hide_spans(stored, [(0, 15)], NOW))
+        assert await _search(storage, "quokka") == []
+
+        changed = await _set_visibility(storage, stored)
+
+        assert changed == 1
+        assert await _search(storage, "quokka") == ["I fear quokkas."]
+
+    async def test_an_edited_message_is_wholly_visible(self, storage: StorageBackend) -> None:
+        await store_messages(storage, message("I fear quokkas."))
+        [stored] = await _find(storage)
+        await _set_visibility(storage, hide_spans(stored, [(0, 15)], NOW))
+
+        await storage.write(lambda s: s.messages.edit(replace(stored, content="I like cats.")))
+
+        assert await _search(storage, "cat") == ["I like cats."]
+
+    @pytest.mark.parametrize("stranger", STRANGERS, ids=str)
+    async def test_a_stranger_hides_no_sentence(
+        self, storage: StorageBackend, stranger: Owner
+    ) -> None:
+        await store_messages(storage, message("I fear quokkas."))
+        [stored] = await _find(storage)
+        hidden = replace(hide_spans(stored, [(0, 15)], NOW), owner=stranger)
+
+        assert await _set_visibility(storage, hidden) == 0
+
+        assert await _find(storage) == [stored]
+
     async def test_an_empty_collection_of_ids_names_no_message(
         self, storage: StorageBackend
     ) -> None:
@@ -285,6 +338,67 @@ class MessageStoreContract:
         assert await storage.read(lambda stores: stores.upkeep.check()) == []
 
 
+class CorrectionStoreContract:
+    """What a message corrects is known until it is taken back, and to its owner only."""
+
+    async def test_a_correction_comes_back_with_its_message(self, storage: StorageBackend) -> None:
+        old, new = await store_messages(storage, message("a"), message("b"))
+        corrected = CorrectedIds(frozenset({old}), frozenset({7}))
+
+        await storage.write(lambda s: s.corrections.add(MINE, new, corrected))
+        await storage.write(lambda s: s.corrections.add(MINE, new, corrected))
+
+        [found] = await storage.read(lambda s: s.corrections.newest(MINE, 10))
+        assert (found.old_message_id, found.message.content) == (old, "b")
+        assert await storage.read(lambda s: s.corrections.find(MINE, new)) == corrected
+        assert await storage.read(lambda s: s.corrections.find_correcting(MINE, [old])) == {new}
+
+    async def test_what_is_removed_names_the_ended_memories(self, storage: StorageBackend) -> None:
+        old, new = await store_messages(storage, message("a"), message("b"))
+        corrected = CorrectedIds(frozenset({old}), frozenset({7, 8}))
+        await storage.write(lambda s: s.corrections.add(MINE, new, corrected))
+
+        ended = await storage.write(lambda s: s.corrections.remove(MINE, [new]))
+
+        assert ended == {7, 8}
+        assert await storage.read(lambda s: s.corrections.newest(MINE, 10)) == []
+
+    async def test_a_corrected_message_takes_its_corrections_with_it(
+        self, storage: StorageBackend
+    ) -> None:
+        old, new = await store_messages(storage, message("a"), message("b"))
+        corrected = CorrectedIds(frozenset({old}), frozenset({7}))
+        await storage.write(lambda s: s.corrections.add(MINE, new, corrected))
+
+        await storage.write(lambda s: s.messages.erase(MINE, MessageFilter(ids=[old]), NOW))
+
+        kept = CorrectedIds(memory_ids=frozenset({7}))
+        assert await storage.read(lambda s: s.corrections.find(MINE, new)) == kept
+
+    async def test_a_hidden_correction_is_not_quoted(self, storage: StorageBackend) -> None:
+        old, new = await store_messages(storage, message("a"), message("b"))
+        corrected = CorrectedIds(frozenset({old}))
+        await storage.write(lambda s: s.corrections.add(MINE, new, corrected))
+
+        await storage.write(lambda s: s.messages.hide(MINE, [new], NOW))
+
+        assert await storage.read(lambda s: s.corrections.newest(MINE, 10)) == []
+
+    @pytest.mark.parametrize("stranger", STRANGERS, ids=str)
+    async def test_a_stranger_sees_and_removes_no_correction(
+        self, storage: StorageBackend, stranger: Owner
+    ) -> None:
+        old, new = await store_messages(storage, message("a"), message("b"))
+        corrected = CorrectedIds(frozenset({old}), frozenset({7}))
+        await storage.write(lambda s: s.corrections.add(MINE, new, corrected))
+
+        removed = await storage.write(lambda s: s.corrections.remove(stranger, [new]))
+
+        assert removed == set()
+        assert await storage.read(lambda s: s.corrections.newest(stranger, 10)) == []
+        assert await storage.read(lambda s: s.corrections.find(stranger, new)) == CorrectedIds()
+
+
 async def _find(
     storage: StorageBackend, owner: Owner = MINE, wanted: MessageFilter = EVERYTHING
 ) -> list[Message]:
@@ -302,3 +416,12 @@ async def _recent(
         lambda stores: stores.message_search.recent(view or viewpoint_of(), since_ts, limit)
     )
     return contents(rows)
+
+
+async def _set_visibility(storage: StorageBackend, changed: Message) -> int:
+    return await storage.write(lambda s: s.messages.set_visibility([changed]))
+
+
+async def _search(storage: StorageBackend, term: str) -> list[str]:
+    view = viewpoint_of(MINE)
+    return contents(await storage.read(lambda s: s.message_search.search(view, [term], 10)))

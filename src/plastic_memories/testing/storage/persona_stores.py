@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -157,6 +159,34 @@ class PersonaStoreContract:
 
         assert await _persona_contents(storage, stranger) == before
 
+    async def test_an_erased_user_leaves_nothing(self, storage: StorageBackend) -> None:
+        second = replace(MINE, persona_id="another")
+        for owner in (MINE, second):
+            await store_messages(storage, message("a secret", owner))
+            await store_memories(storage, memory("a secret", owner, scope=Scope.GLOBAL))
+
+        erased = await storage.write(lambda s: s.personas.erase_user(MINE.user, NOW))
+
+        assert (erased["personas"], erased["memories"], erased["messages"]) == (2, 2, 2)
+        for find in (_memories_of, _messages_of):
+            assert await storage.read(partial(find, MINE)) == []
+            assert await storage.read(partial(find, second)) == []
+        assert await storage.read(lambda s: s.personas.all(MINE.user)) == []
+        assert await storage.read(lambda s: s.upkeep.check()) == []
+
+    @pytest.mark.parametrize("other", [OTHER_USER, OTHER_TENANT], ids=str)
+    async def test_erasing_a_user_leaves_all_others_alone(
+        self, storage: StorageBackend, other: Owner
+    ) -> None:
+        await store_memories(storage, memory("mine"), memory("theirs", other))
+        await store_messages(storage, message("theirs", other))
+
+        await storage.write(lambda s: s.personas.erase_user(MINE.user, NOW))
+
+        kept = await storage.read(lambda s: s.memories.find(other, MemoryFilter()))
+        said = await storage.read(lambda s: s.messages.find(other, MessageFilter()))
+        assert (contents(kept), contents(said)) == (["theirs"], ["theirs"])
+
     async def test_an_empty_persona_can_be_erased(self, storage: StorageBackend) -> None:
         await create_personas(storage, MINE)
 
@@ -281,3 +311,11 @@ def _slot(**given: Any) -> Slot:
         "updated_at": NOW,
     }
     return Slot(**{**fields, **given})
+
+
+def _memories_of(owner: Owner, stores: Stores) -> list[str]:
+    return contents(stores.memories.find(owner, MemoryFilter()))
+
+
+def _messages_of(owner: Owner, stores: Stores) -> list[str]:
+    return contents(stores.messages.find(owner, MessageFilter()))

@@ -27,6 +27,7 @@ from plastic_memories.testing.samples import (
 )
 from plastic_memories.testing.storage.audit_and_keys import (
     AuditLogContract,
+    ConsoleSessionContract,
     GoalStoreContract,
     KeyStoreContract,
     TombstoneStoreContract,
@@ -36,7 +37,10 @@ from plastic_memories.testing.storage.core_memories import CoreMemoryContract
 from plastic_memories.testing.storage.entry_stores import EntryStoreContract
 from plastic_memories.testing.storage.job_stores import JobStoreContract, SessionStoreContract
 from plastic_memories.testing.storage.memory_stores import MemoryStoreContract
-from plastic_memories.testing.storage.message_stores import MessageStoreContract
+from plastic_memories.testing.storage.message_stores import (
+    CorrectionStoreContract,
+    MessageStoreContract,
+)
 from plastic_memories.testing.storage.page_stores import PageStoreContract
 from plastic_memories.testing.storage.persona_stores import PersonaStoreContract, SlotStoreContract
 from plastic_memories.testing.storage.scrubbing import ScrubContract
@@ -247,12 +251,14 @@ class StorageContract(
     EntryStoreContract,
     CoreMemoryContract,
     MessageStoreContract,
+    CorrectionStoreContract,
     PersonaStoreContract,
     SlotStoreContract,
     CardStoreContract,
     TombstoneStoreContract,
     GoalStoreContract,
     KeyStoreContract,
+    ConsoleSessionContract,
     AuditLogContract,
     SessionStoreContract,
     JobStoreContract,

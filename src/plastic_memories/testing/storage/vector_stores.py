@@ -34,13 +34,13 @@ class VectorStoreContract:
         )
 
         waiting = await _missing_vectors(storage)
-        later = await _missing_vectors(storage, after_id=waiting[0].memory_id)
+        later = await _missing_vectors(storage, after_id=waiting[0].entry_id)
 
         ids = [row.id for row in rows]
-        assert [one.memory_id for one in waiting] == [ids[0], ids[2], ids[3]]
+        assert [one.entry_id for one in waiting] == [ids[0], ids[2], ids[3]]
         assert waiting[0].text == "喝茶\n绿茶"
         assert [one.partition.user for one in waiting] == [MINE.user, MINE.user, OTHER_USER.user]
-        assert [one.memory_id for one in later] == [ids[2], ids[3]]
+        assert [one.entry_id for one in later] == [ids[2], ids[3]]
         assert await storage.read(lambda s: s.vectors.backlog()) == 3
 
     async def test_vectors_are_counted_by_tenant(self, storage: StorageBackend) -> None:

@@ -38,6 +38,12 @@ def build_conversation(
         timeline=timeline,
         sessions=SessionLifecycle(storage, options, formation.job_runner, wakeup),
         ingest=IngestConversation(storage, screening, judge, messages, has_model),
-        learn=LearnFromConversation(storage, screening, judge, messages if has_model else None),
+        learn=LearnFromConversation(
+            storage,
+            screening,
+            judge,
+            context.unread_clauses,
+            messages if has_model else None,
+        ),
         proxied=ProxiedConversation(recall.recall, messages, timeline),
     )

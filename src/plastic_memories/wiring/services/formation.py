@@ -34,6 +34,7 @@ def build_formation(context: ServiceContext) -> FormationServices:
         plugins.extractor,
         options,
         plugins.archive.is_enabled,
+        context.unread_clauses,
     )
     runner = JobRunner(jobs, digest, archive, exports, context.meter, context.wakeup)
     reader = ArchiveReader(storage, plugins.archive)

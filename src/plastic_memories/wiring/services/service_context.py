@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from plastic_memories.hub.formation.jobs import FormationOptions
+from plastic_memories.hub.formation.unread_clauses import UnreadClauses
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
 from plastic_memories.ports.meter import Meter
@@ -20,6 +21,7 @@ class ServiceContext:
     screening: Screening
     plugins: HubPlugins
     meter: Meter
+    unread_clauses: UnreadClauses
     # Wakes the worker of this process when a job is queued.
     wakeup: WakeUp = field(default_factory=WakeUp)
 

@@ -71,11 +71,14 @@ class SqlJobStore:
         rows = self._session.fetch("due_jobs", {"now": now, "limit": limit})
         return [_job(row) for row in rows]
 
-    def due_by_turns(self, now: float, after: User | None, limit: int) -> list[Job]:
+    def due_by_turns(
+        self, now: float, after: User | None, limit: int, task_type: TaskType | None = None
+    ) -> list[Job]:
         turns = [_FIRST_TURN] if after is None else [after, _FIRST_TURN]
+        only = task_type.value if task_type else ""
         for user in turns:
             after_user = {"after_tenant": user.tenant_id, "after_user": user.user_id}
-            params = {**after_user, "now": now, "limit": limit}
+            params = {**after_user, "now": now, "limit": limit, "only": only}
             if rows := self._session.fetch("due_jobs_by_turns", params):
                 return [_job(row) for row in rows]
         return []

@@ -1,4 +1,4 @@
-"""Keys and audit log in an SQL database."""
+"""Keys, sessions of the console and audit log in an SQL database."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from plastic_memories.adapters.sql.record_columns import to_json
 from plastic_memories.adapters.sql.rows import user_params
 from plastic_memories.adapters.sql.sql_session import Row, SqlSession
+from plastic_memories.model.console import ConsoleSession, Person, SessionKind
 from plastic_memories.model.event import Event
 from plastic_memories.model.key import ApiKey, KeyLimits
 from plastic_memories.model.owner import User
@@ -39,6 +40,56 @@ class SqlKeyStore:
 
     def revoke(self, key_id: int, now: float) -> bool:
         return self._session.execute("revoke_key", {"id": key_id, "now": now}) > 0
+
+    def mark_used(self, digest: str, now: float) -> None:
+        self._session.execute("mark_key_used", {"digest": digest, "now": now})
+
+
+class SqlConsoleSessionStore:
+    def __init__(self, session: SqlSession) -> None:
+        self._session = session
+
+    def add(self, session: ConsoleSession) -> None:
+        params = {
+            **user_params(session.user),
+            "digest": session.digest,
+            "kind": session.kind.value,
+            "key_digest": session.key_digest,
+            "is_admin": int(session.is_admin),
+            "created_at": session.created_at,
+            "expires_at": session.expires_at,
+        }
+        self._session.execute("add_console_session", params)
+
+    def find(self, digest: str, kind: SessionKind, now: float) -> ConsoleSession | None:
+        params = {"digest": digest, "kind": kind.value, "now": now}
+        row = self._session.fetch_one("find_console_session", params)
+        return _console_session(row) if row else None
+
+    def remove(self, digest: str) -> bool:
+        return self._session.execute("remove_console_session", {"digest": digest}) > 0
+
+    def remove_of_key(self, key_digest: str) -> int:
+        params = {"key_digest": key_digest}
+        return self._session.execute("remove_console_sessions_of_key", params)
+
+    def remove_expired(self, now: float) -> int:
+        return self._session.execute("remove_expired_console_sessions", {"now": now})
+
+    def find_people(
+        self, tenant_id: str, user_id: str | None, text: str, limit: int
+    ) -> list[Person]:
+        params = {"tenant_id": tenant_id, "user_id": user_id, "text": text.lower(), "limit": limit}
+        return [
+            Person(
+                user_id=row["user_id"],
+                name=row["name"] or "",
+                apps=tuple(sorted(filter(None, (row["apps"] or "").split(",")))),
+                memories=row["memories"],
+                last_seen_at=row["last_seen_at"],
+            )
+            for row in self._session.fetch("find_people", params)
+        ]
 
 
 class SqlAuditLog:
@@ -88,6 +139,19 @@ def _key(row: Row) -> ApiKey:
         limits=KeyLimits(**json.loads(row["limits"])),
         created_at=row["created_at"],
         revoked_at=row["revoked_at"],
+        last_used_at=row["last_used_at"],
+    )
+
+
+def _console_session(row: Row) -> ConsoleSession:
+    return ConsoleSession(
+        digest=row["digest"],
+        kind=SessionKind(row["kind"]),
+        user=User(row["tenant_id"], row["user_id"]),
+        key_digest=row["key_digest"],
+        is_admin=bool(row["is_admin"]),
+        created_at=row["created_at"],
+        expires_at=row["expires_at"],
     )
 
 

@@ -21,7 +21,7 @@ from plastic_memories.adapters.sql.stores.entry_store import SqlEntryStore
 from plastic_memories.adapters.sql.text_index import TextIndex, TextPartition
 from plastic_memories.language.text.tokens import index_terms
 from plastic_memories.model.entry import is_shared
-from plastic_memories.model.memory import Draft, Memory, MemoryType, Status
+from plastic_memories.model.memory import RETRACTED_TEXT, Draft, Memory, MemoryType, Status
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.rules.ranking.searchable_text import searchable_text
@@ -137,6 +137,25 @@ class SqlMemoryStore:
         sources = to_json(changed.source_message_ids)
         self._execute("set_sources", changed, source_message_ids=sources)
         return changed
+
+    def redact(self, memory: Memory) -> Memory:
+        before = self.get(memory.owner, memory.id)
+        if before is None or before.status in _LIVE:
+            return memory
+        redacted = replace(
+            before,
+            key=f"retracted.{before.id}",
+            content=RETRACTED_TEXT,
+            quote="",
+            tags=(),
+            metadata={},
+            attributes={},
+            idempotency_key="",
+        )
+        self._session.execute("redact_memory", memory_params(redacted))
+        if self._index is not None:
+            self._index.erase_words(self._partition(before), [searchable_text(before)])
+        return redacted
 
     def erase(self, owner: Owner, memory_ids: Collection[int], now: float) -> None:
         gone = self.find(owner, MemoryFilter(ids=memory_ids))

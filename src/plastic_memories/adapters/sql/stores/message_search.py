@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from plastic_memories.adapters.sql.partition_lookup import PartitionLookup
-from plastic_memories.adapters.sql.rows import message_of, owner_params, view_params
+from plastic_memories.adapters.sql.rows import owner_params, view_params, visible_message_of
 from plastic_memories.adapters.sql.sql_session import Params, Row, SqlSession
 from plastic_memories.adapters.sql.text_index import TextIndex, TextIndexUnavailable, TextPartition
 from plastic_memories.language.text.tokens import index_terms
+from plastic_memories.model.entry import Listener
 from plastic_memories.model.message import Message, TermDocumentCounts
 from plastic_memories.model.owner import Owner, Viewpoint
+from plastic_memories.rules.conversation.audience import audience_of
 
 logger = logging.getLogger(__name__)
 # Without the index, this many of the newest messages are searched.
@@ -36,7 +38,21 @@ class SqlMessageSearch:
         self, view: Viewpoint, since_ts: float, limit: int, until_ts: float = math.inf
     ) -> list[Message]:
         params = {**view_params(view), "since_ts": since_ts, "until_ts": until_ts, "limit": limit}
-        return [message_of(row) for row in self._session.fetch("recent_messages", params)]
+        return [visible_message_of(row) for row in self._session.fetch("recent_messages", params)]
+
+    def visible(self, view: Viewpoint, message_ids: Collection[int]) -> list[Message]:
+        ids = self._session.dialect.array(message_ids)
+        rows = self._session.fetch("messages_by_id", {**view_params(view), "ids": ids})
+        return [visible_message_of(row) for row in rows]
+
+    def listener(self, view: Viewpoint) -> Listener:
+        if not view.session_id:
+            return Listener(view)
+        row = self._session.fetch_one("last_heard", view_params(view))
+        if row is None:
+            return Listener(view, audience_of(view.session_id))
+        audience = audience_of(row["message_type"] or view.session_id)
+        return Listener(view, audience, row["speaker"])
 
     def search(
         self,
@@ -52,7 +68,7 @@ class SqlMessageSearch:
         try:
             if self._index is not None:
                 rows = self._search_rows(self._index, partition, terms, params, within)
-                return [message_of(row) for row in rows]
+                return [visible_message_of(row) for row in rows]
         except TextIndexUnavailable as error:
             logger.warning("fts.fallback", extra={"fields": {"err": str(error)}})
         since, until = within or _ALL_TIME
@@ -72,7 +88,7 @@ class SqlMessageSearch:
     def neighbours(self, view: Viewpoint, message: Message) -> list[Message]:
         params = {**view_params(view), "session_id": message.session_id, "id": message.id}
         found = [self._session.fetch(name, params) for name in ("said_before", "said_after")]
-        return [message_of(row) for rows in found for row in rows]
+        return [visible_message_of(row) for rows in found for row in rows]
 
     def _count_documents(
         self, partition: TextPartition, terms: Sequence[str]

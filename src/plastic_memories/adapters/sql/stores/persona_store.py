@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from plastic_memories.adapters.sql.partition_lookup import PartitionLookup
@@ -10,7 +11,7 @@ from plastic_memories.adapters.sql.rows import (
     user_params,
 )
 from plastic_memories.adapters.sql.sql_session import Row, SqlSession
-from plastic_memories.adapters.sql.statement_builder import delete_owned
+from plastic_memories.adapters.sql.statement_builder import delete_of_user, delete_owned
 from plastic_memories.adapters.sql.stores.memory_store import SqlMemoryStore
 from plastic_memories.adapters.sql.stores.message_store import SqlMessageStore
 from plastic_memories.model.owner import Owner, User
@@ -21,7 +22,13 @@ from plastic_memories.ports.stores.message_store import MessageFilter
 # What a persona holds besides memories and messages, which have index entries to remove first.
 _OWNED_TABLES = (
     "persona_slots", "goal_links", "goals", "sessions", "branches", "jobs", "page_folders",
-    "page_lines", "persona_cards",
+    "page_lines", "persona_cards", "pending_forgets", "message_corrections",
+)  # fmt: skip
+
+# What a user holds besides personas. The job that erases them and the numbers of revisions, by
+# which readers see that entries are gone, stay; so do keys, and the audit, which has ids only.
+_USER_TABLES = (
+    *_OWNED_TABLES, "page_mutes", "tombstones", "memory_sources",
 )  # fmt: skip
 
 
@@ -86,6 +93,25 @@ class SqlPersonaStore:
         erased["personas"] = self._session.execute(
             delete_owned(self._session.dialect, "personas"), owner_params(owner)
         )
+        self._partitions.clear_cache()
+        return erased
+
+    def erase_user(self, user: User, now: float) -> Mapping[str, int]:
+        erased: Counter[str] = Counter()
+        for persona in self.all(user):
+            erased.update(self.erase(persona.owner, now))
+        row = self._session.fetch_one("get_user", user_params(user))
+        for table in _USER_TABLES:
+            if table != "jobs":
+                statement = delete_of_user(self._session.dialect, table)
+                erased[table] += self._session.execute(statement, user_params(user))
+        erased["jobs"] += self._session.execute("drop_jobs_of_user", user_params(user))
+        if row is not None:
+            whose = {**user_params(user), "persona_id": ""}
+            noted = {**whose, "kind": "user", "row_id": row["id"], "now": now}
+            self._session.execute("note_erasure", noted)
+            statement = delete_of_user(self._session.dialect, "users")
+            erased["users"] += self._session.execute(statement, user_params(user))
         self._partitions.clear_cache()
         return erased
 

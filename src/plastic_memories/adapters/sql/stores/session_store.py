@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from plastic_memories.adapters.sql.rows import message_of, owner_of, owner_params
+from plastic_memories.adapters.sql.rows import owner_of, owner_params, visible_message_of
 from plastic_memories.adapters.sql.sql_session import Row, SqlSession
 from plastic_memories.model.message import Message
 from plastic_memories.model.owner import Owner, Realm
@@ -83,7 +83,7 @@ class SqlSessionStore:
 
     def messages_after(self, session: Session, message_id: int, limit: int) -> list[Message]:
         params = {**_place_params(session.place), "after": message_id, "limit": limit}
-        return [message_of(row) for row in self._session.fetch("messages_after", params)]
+        return [visible_message_of(row) for row in self._session.fetch("messages_after", params)]
 
 
 class SqlBranchStore:

@@ -140,7 +140,8 @@ class Upstream:
         import aiohttp  # noqa: PLC0415 - see _open_session
 
         try:
-            async with asyncio.timeout(self.options.connect_s + self.options.first_byte_s):
+            # To connect is part of it: whoever sets five seconds waits no longer than that.
+            async with asyncio.timeout(self.options.first_byte_s):
                 return await session.request(
                     method,
                     f"{self.options.url}{path}",

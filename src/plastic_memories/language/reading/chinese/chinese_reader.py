@@ -10,9 +10,12 @@ from plastic_memories.language.reading.chinese import (
     constraints,
     events,
     identity,
+    medication,
     people,
     reactions,
+    speaking,
     tastes,
+    together,
     work,
 )
 from plastic_memories.language.reading.chinese.clause import (
@@ -24,6 +27,7 @@ from plastic_memories.language.reading.clauses import MessageClause
 from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.reading.relation_words import CHINESE_KIN_WORD, CHINESE_PET_WORD
 from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.word_lists import any_of
 
 _FINDERS = (
     identity.find_identity,
@@ -31,17 +35,17 @@ _FINDERS = (
     tastes.find_tastes,
     constraints.find_constraints,
     reactions.find_reactions,
+    medication.find_medication,
     people.find_people,
+    together.find_together,
     events.find_events,
 )
+_WISHES = ("preference.reply_", "constraint.", "relationship.with_persona.", "basic_info.")
 _NOT_BUT = regex(r"^(?P<head>.*?)(?:并)?不(?P<verb>是|叫|在|住在|姓|对)(?P<old>[^，,]{1,15})$")
 _BUT = regex(r"^(?:而|其实|应该|准确地说)*(?:是|叫|姓|在|住在)(?P<new>.{1,20})$")
 # 我叫小红不是小明: the text after "not" is a correction.
 _BUT_NOT = regex(r"^(?P<head>.*(?:是|叫|在|住|喜欢|讨厌|对|来自).{0,11}?[^的])(?:而)?不是.{1,12}$")
-_NO_NOUN = regex(
-    r"在|是|有|去|来|想|要|会|能|刚|原来|原先|以前|之前|曾|没|不|已经|正在|打算|准备|最近|每|终于|被|跟|"
-    r"和|给|把|从|到|吃|喝|看|听|玩|买|做|说|写|学|开始|住|养|面试|上班|下班|毕业|搬"
-)
+_NO_NOUN = regex(any_of("chinese_chinese_reader", "no_noun"))
 # 我改名了，现在叫林一: the next clause has the new value.
 _CHANGED = regex(r"(?:改名|改行|转行|跳槽|换工作)了?$")
 # 我最喜欢的颜色不是红色: no value is stated yet.
@@ -49,23 +53,29 @@ _HEAD_ONLY = regex(r"(?:喜欢|爱)的[^的是]{1,5}$")
 _SOMEBODY = regex(f"{CHINESE_KIN_WORD}|{CHINESE_PET_WORD}")
 # 我生日快到了，就是下周一: the day comes in a clause of its own.
 _BIRTHDAY_OPEN = regex(r"^(?:其实|不对)?我(?:的|不是.{1,4})?生日(?!.*(?:不|礼物|蛋糕|愿望|派对))")
-_DAY_ONLY = regex(
-    r"^(?:具体|准确)?(?:来说|地说)?(?:就|也就)?(?:是|在)?(?=(?:\d{1,2}|[一二三四五六七八九十]{1,2})月.{1,4}$|"
-    r"[明后]天$|下?下?个?(?:周|星期|礼拜)[一二三四五六日天]$)"
-)
+_DAY_ONLY = regex(any_of("chinese_chinese_reader", "day_only"))
 _NOT_BUT_INSIDE = regex(r"^(?P<head>.{0,8}?)不是(?P<old>[^是]{1,10}?)(?:而)?是(?P<new>.{1,15})$")
 
 
 def read_chinese_clauses(
-    clauses: Sequence[MessageClause], now: datetime
+    clauses: Sequence[MessageClause], now: datetime, *, about_others: bool = False
 ) -> Iterator[tuple[MessageClause, ExtractedItem]]:
-    """Yield the items of the clauses of one message; a subject carries over to the next clause."""
-    subject, topic = ChineseSubject.NONE, ""
+    """Yield the items of the clauses of one message; a subject carries over to the next clause.
+
+    `about_others`: the talk is about somebody else, so that an omitted subject is not the user.
+    """
+    omitted = ChineseSubject.OTHER if about_others else ChineseSubject.NONE
+    subject, topic, is_named = omitted, "", False
     for clause in _apply_corrections(clauses):
+        if clause.opens_sentence and not is_named:
+            subject = omitted if subject is ChineseSubject.OTHER else subject
         parsed = parse_chinese_clause(clause, now, subject, topic)
         items = [item for finder in _FINDERS for item in finder(parsed)]
+        if not any(item.key.startswith(_WISHES) for item in items):
+            items += speaking.find_speaking(parsed)
         for item in items:
             yield clause, item
+        is_named = not parsed.is_subject_implied
         subject, topic = _carried_subject(parsed, bool(items)), _carried_topic(parsed, items)
 
 
@@ -117,6 +127,8 @@ def _apply_corrections(clauses: Sequence[MessageClause]) -> list[MessageClause]:
 
 def _join_correction(first: MessageClause, clause: MessageClause) -> MessageClause | None:
     """Return two clauses joined into one, if the second completes the first."""
+    if medication.is_medicine(first.text) and medication.is_dose(clause.text):
+        return _with_text(first, clause, f"{first.text} {clause.text}")
     if _BIRTHDAY_OPEN.search(first.text) and _DAY_ONLY.match(clause.text):
         return _with_text(first, clause, f"我的生日是{_DAY_ONLY.sub('', clause.text)}")
     before, but = _NOT_BUT.match(first.text), _BUT.match(clause.text)
@@ -136,4 +148,10 @@ def _apply_inner_correction(clause: MessageClause) -> MessageClause:
 
 
 def _with_text(first: MessageClause, last: MessageClause, text: str) -> MessageClause:
-    return replace(last, text=text, display_text=text, opens_sentence=first.opens_sentence)
+    return replace(
+        last,
+        text=text,
+        display_text=text,
+        opens_sentence=first.opens_sentence,
+        joined_from=first.start,
+    )

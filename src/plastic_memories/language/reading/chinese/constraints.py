@@ -18,86 +18,43 @@ from plastic_memories.language.reading.finding import (
 )
 from plastic_memories.language.reading.memory_keys import slug, style_key
 from plastic_memories.language.text.lazy_regex import at_start, regex
+from plastic_memories.language.text.word_lists import any_of
 
-_DEGREE = (
-    r"(?:都|也|是|会|很|非常|特别|严重|重度|轻度|中度|有点儿?|轻微|极度|一直|从小就?|天生|"
-    r"真的|容易|超级?|有些?)*"
-)
+_DEGREE = any_of("chinese_constraints", "degree")
 _ALLERGY = at_start(
     rf"(?:对|吃了?|喝了?|碰到?|闻到?|一(?:吃|喝|碰|闻)到?|"
     rf"接触)(?P<v>[^，,不没]{{1,20}}?){_DEGREE}(?:就)?(?:会|要)?(?:起)?过敏(?:体质|"
-    rf"反应)?的?(?:了|啊|哦|呢|的)?$"
-    rf"|有?(?P<w>[^，,不没对]{{1,12}}?){_DEGREE}过敏(?:症|史)?(?:的|啊|哦|呢|[挺很比较特别非常还]*(?:严重|厉害)的?)?$"
+    rf"反应)?的?(?:了|啊|哦|呢|的|(?:所以|你敢信|这个?千万|记住|千万)[^，,]{{0,10}})?$"
+    rf"|有?(?P<w>[^，,不没对]{{1,12}}?){_DEGREE}过敏(?:症|史)?(?:的|啊|哦|呢|[挺很比较特别非常还]*(?:严重|厉害)的?|(?:所以|你敢信|这个?千万|记住|千万)[^，,]{{0,10}})?$"
     r"|(?:的)?过敏[原源](?:是|有|包括|[:：])(?P<x>.{1,20})$"
     rf"|对(?P<y>[^，,不没]{{1,20}}?)有{_DEGREE}的?过敏(?:反应|史|症)?$"
     r"|(?:是|am|is)?\s?allergic to\s?(?P<z>[^，,]{1,12})$"
 )
-_CAUSE = at_start(
-    r"^(?:一?(?:吃|喝|碰|闻|对)到?了?)?(?P<v>[^，,]{1,10}?)(?:会?(?:让|使|令)我(?:严重)?|"
-    r"我(?:都|就|也|会|严重|很)*)过敏(?:的|了)?$"
-)
-_NOT_AN_ALLERGEN = regex(
-    r"^这|^那|你|他|她|皮肤|鼻子|脸|眼睛|身上|手|今天|昨天|又|这个|那个|最近|换季|不|没|"
-    r"上班|学习|工作|上学|早起|作业|考试|加班|周一|恋爱|男人|女人|开会|领导|老板|数学|药物性|什么|容易|以前|季节|全身|为|如果"
-)
+_CAUSE = at_start(any_of("chinese_constraints", "cause"))
+_NOT_AN_ALLERGEN = regex(any_of("chinese_constraints", "not_an_allergen"))
 _INTOLERANT = at_start(
-    r"(?:有|是|对)?(?P<v>[\u4e00-\u9fff]{1,4}?|[A-Za-z]{3,10})不耐(?:受)?(?:症|的)?$"
+    r"(?:有|是|对)?(?P<v>[\u4e00-\u9fff]{1,4}?|[A-Za-z]{3,10})(?:不耐受|(?<=乳糖)不耐)(?:症|的)?$"
 )
-_NO_FOOD = at_start(
-    r"(?:从来?|坚决|绝对|基本|都|一点|完全|一口|现在|一般|平时|是|"
-    r"因为信仰)*(?:不(?:能|可以|会|敢|太能|怎么能|太|可|宜)?|没法|无法|不得|"
-    r"忌(?!口)|戒了|戒(?!烟)|忌口)(?P<a>吃|喝|碰|沾|食用?)?(?P<v>[^，,]{1,14})$"
-    r"|(?P<b>吃|喝)不(?:了|惯|得)(?P<w>[^，,]{1,12})$"
-    r"|(?P<x>[^，,我]{1,8})(?:我)?(?:一点)?(?:都)?(?:不吃|不能吃|吃不了|不喝|不能喝)$"
-)
-_NOT_FOOD = regex(
-    r"^(?:爱|想|要|说|能|了|饭|软饭|素的|白食|这|那|啥|早饭|早餐|午饭|午餐|晚饭|晚餐|夜宵|东西|太多|药|"
-    r"(?:下|完|饱|多|动|起|着|到|亏|醋|软|硬|得|惯|胖|苦|透|香|够|出|消|好|准|来|的|吃|"
-    r"喝)(?:了|$))"
-    r"|你|他|她|以后|一起|什么|的时候|今天|明天|了吧$|怎么|一套|吃了|喝了"
-)
+_NO_FOOD = at_start(any_of("chinese_constraints", "no_food"))
+_NOT_FOOD = regex(any_of("chinese_constraints", "not_food"))
 _DIET = at_start(
-    r"(?:是|在|一直|坚持|常年|改)*(?:个|一个|一名)?(?P<v>素食主义者|素食者|纯素食主义者|"
-    r"纯素食者|纯素食|纯素|吃素|吃全素|吃清真|吃斋|清真饮食|生酮饮食|低碳饮食|无麸质饮食|"
-    r"vegan|vegetarian|奶素|蛋奶素)(?:的|饮食|者)?$",
+    rf"(?:是|在|正在|一直|坚持|常年|改|开始)*(?:个|一个|"
+    rf"一名)?(?P<v>{any_of('health', 'zh_diet')})(?:的|饮食|者)?"
+    rf"(?P<tail>[一二两三四五六七八九十半几第\d]{{1,3}}(?:个月|年|天|周)[多了]*)?$",
     re.IGNORECASE,
 )
 _ILLNESS = at_start(
-    r"(?:患)?(?:有|得了|患有|得过|是|确诊了?|被诊断(?:出|为)?|查出)?(?:轻度|重度|中度|"
-    r"严重的?|先天性?|遗传性?|慢性|点|轻微的?|家族)*(?P<v>(?!没|无|"
-    r"不)[\u4e00-\u9fff]{0,4}(?:糖尿病|高血压|低血压|低血糖|高血脂|心脏病|哮喘|"
-    r"抑郁症|焦虑症|躁郁症|双相情感障碍|双相|失眠症?|胃病|胃炎|鼻炎|关节炎|痛风|癫痫|"
-    r"偏头痛|贫血|甲亢|甲减|湿疹|色盲|色弱|近视|夜盲症?|多动症|ADHD|"
-    r"阅读障碍|腰间盘突出|腰椎间盘突出|颈椎病|蚕豆病|晕车|晕船|晕机|肾病|肾结石|乙肝|"
-    r"白癜风|自闭症|听力障碍|耳鸣))(?:患者|的)?$",
+    r"(?P<has>(?:患)?(?:有|得了|患有|得过|是|确诊了?|被诊断(?:出|为|出来)?|查出来?了?))?(?:轻度|重度|中度|严重的?|遗传性?|"
+    r"点|轻微的?|家族|长期|老)*(?P<v>(?!没|无|不)(?:先天性|过敏性|类风湿性?|支气管|浅表性|萎缩性|地中海|缺铁性|季节性|一型|"
+    rf"二型|[12]型|产后|慢性|急性|高度){{0,2}}{any_of('health', 'zh_illness')})"
+    r"(?:患者|的|了)?(?P<tail>(?:快|都|已经|有|从小就?有?|遗传|[\d一二两三四五六七八九十几半])[^，,吗]{0,10})?$",
     re.IGNORECASE,
 )
-_TABOO = at_start(
-    r"(?:请|以后|千万|求你|拜托|麻烦|你|记住|再也|今后|最好|都|可以|[跟和]我(?:聊天|说话|聊)(?:的?时候?)?)*(?:不要|别|不许|"
-    r"不准|禁止|勿|不可以|不想让?你?|不愿意?|不能|少)(?:再|总|老|随便|轻易|主动)*+"
-    r"(?:跟|和|对|向|在|同|给)?(?:我)?(?:面前|聊天时|的面)?(?:再|总|老|随便)*"
-    r"(?:提起|提到|提及|提|说起|聊起|聊到|聊|谈论|谈起|谈到|谈|讨论|问我|问起|讲|剧透|"
-    r"催)(?:关于|有关|跟)?(?P<v>[^，,]{2,14}?)(?:的?(?:事情?|话题|问题|事儿))?(?:了|好吗|"
-    r"哦|啊|吧)*$"
-)
-_TABOO_SUBJECT = at_start(
-    r"(?:我的?)?(?P<v>[^，,我]{1,10})(?:这个话题)?(?:是|就是)我(?:的)?(?:雷区|禁忌|逆鳞|"
-    r"底线|禁区|痛处|雷点|忌讳)$|的?(?:雷区|禁忌|逆鳞|雷点|忌讳|底线)是(?P<w>.{2,14})$"
-)
-_TABOO_VAGUE = regex(
-    r"^(?:了|话|这|那|他$|她$|它|你|什么|这些|那些|我$|废话|价$|问|要求|意见|建议|笑话|"
-    r"故事|道理|一下|吧|出|到)|这个|那个|怎么"
-)
-_LANGUAGES = (
-    r"(?:默认)?(?:简体|繁体)?(?:中文|英文|英语|汉语|普通话|日语|日文|韩语|韩文|法语|法文|"
-    r"德语|德文|西班牙语|俄语|粤语|广东话|四川话|东北话|上海话|"
-    r"文言文|繁体字?|简体字?|双语|中英双语|English|Chinese|Japanese)"
-)
-_POLITE = (
-    r"(?:请|以后|今后|默认|都|麻烦|希望|你|您|要|一直|尽量|记得|我|就|可以|能|总是|全程|之后|"
-    r"平时|跟我|和我|回我|必须|一律|务必|只|的|回答|回复|聊天|说话|对话|输出|交流|时候?|"
-    r"最好|还是)*"
-)
+_TABOO = at_start(any_of("chinese_constraints", "taboo"))
+_TABOO_SUBJECT = at_start(any_of("chinese_constraints", "taboo_subject"))
+_TABOO_VAGUE = regex(any_of("chinese_constraints", "taboo_vague"))
+_LANGUAGES = any_of("chinese_constraints", "languages")
+_POLITE = any_of("chinese_constraints", "polite")
 _LANGUAGE = at_start(
     rf"^{_POLITE}(?:用|使用|说|讲|是|改用|换成|默认|以){{1,2}}(?P<v>{_LANGUAGES})(?:来|"
     rf"跟我|和我|给我|对我|与我|进行|为主)*(?:回答|回复|交流|聊天|说话|沟通|对话|输出|"
@@ -106,29 +63,10 @@ _LANGUAGE = at_start(
     rf"|.*(?:回复|回答|输出|交流)语言(?:设为|是|用|改为|改成|默认)+(?P<x>{_LANGUAGES})$",
     re.IGNORECASE,
 )
-_STYLE_WORD = (
-    r"(?:简洁明了|简明扼要|言简意赅|简洁|简短|简单直接|简单明了|简单|精简|详细|详尽|具体|"
-    r"工程化|专业化|专业|幽默|温柔|口语化|结构化|条理化|通俗易懂|通俗|直接|礼貌|正式|"
-    r"轻松|可爱|活泼|"
-    r"严谨|委婉|短|长|随意|接地气|客观|真诚|耐心|俏皮|毒舌|犀利|友好|温和|学术化?|有条理|"
-    r"有逻辑|像朋友一样|像老师一样|像真人一样|自然|生动|亲切|冷静|理性|"
-    r"分点|分条|列点|举例|给例子|带例子|用表格|用列表|用markdown|开门见山|直奔主题|"
-    r"一针见血|直白|人性化|书面化|图文并茂|慢|快|傲娇|高冷|中二|撒娇|"
-    r"[\u4e00-\u9fff]{2}化)"
-)
-_NEGATIVE_STYLE = (
-    r"(?:啰嗦|罗嗦|长|官方|正式|机械|敷衍|客气|严肃|死板|冷淡|生硬|肉麻|复杂|专业|笼统|绕|"
-    r"长篇大论|废话|说教|卖萌|阴阳怪气)"
-)
-_REPLY_WORD = (
-    r"(?:回答问题|回答|回复|回应|说话|讲话|解释|聊天|语气|答案|输出|答复|对话|讲解|跟我说话|"
-    r"和我说话|跟我聊天|写代码|沟通)"
-)
-_ASK = (
-    r"(?:请|以后|今后|希望|你|您|我|的|尽量|最好|麻烦|可以|能|要|都|更|再|稍微|就|得|应该|"
-    r"一定要|务必|喜欢|想要|时|时候|，|稍|多|总是|尽可能|能够|给我|跟我|对我|和我|吧|必须|"
-    r"保持|方式|风格)*"
-)
+_STYLE_WORD = any_of("chinese_constraints", "style_word")
+_NEGATIVE_STYLE = any_of("chinese_constraints", "negative_style")
+_REPLY_WORD = any_of("chinese_constraints", "reply_word")
+_ASK = any_of("chinese_constraints", "ask")
 _STYLES = tuple(
     regex(pattern, re.IGNORECASE)
     for pattern in (
@@ -151,10 +89,10 @@ _STYLES = tuple(
         rf"解释|作答)*$",
     )
 )
-_ONE_OFF = regex(
-    r"(?:不用|别|甭)(?:这么|那么|太|跟我)?客气|这次|这个|这段|这句|这道|这篇|那个|那道|一下(?!子)|帮我|刚才|上面|下面|怎么说|翻译|"
-    r"写一|这首|下一|太(?:长|短|简单)了"
-)
+_ONE_OFF = regex(any_of("chinese_constraints", "one_off"))
+
+
+_SHORT_ILLNESS = 3
 
 
 def find_constraints(parsed: ChineseClause) -> Iterator[ExtractedItem]:
@@ -279,7 +217,14 @@ def _forbidden_foods(text: str, parsed: ChineseClause) -> Iterator[ExtractedItem
 
 def _illnesses(parsed: ChineseClause) -> Iterator[ExtractedItem]:
     found = _ILLNESS.match(parsed.predicate)
-    if found:
+    # 失眠 alone may be anybody's, or last night's.
+    told = found and (
+        found["has"]
+        or found["tail"]
+        or not parsed.is_subject_implied
+        or len(found["v"]) > _SHORT_ILLNESS
+    )
+    if found and told:
         yield ExtractedItem(
             f"constraint.health.{slug(found['v'])}",
             found["v"],

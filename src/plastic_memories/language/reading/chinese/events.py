@@ -16,21 +16,11 @@ from plastic_memories.language.reading.chinese.lexicon import PLACE
 from plastic_memories.language.reading.finding import LIKELY_CONFIDENCE, ExtractedItem
 from plastic_memories.language.reading.memory_keys import slug
 from plastic_memories.language.text.lazy_regex import at_start, regex
+from plastic_memories.language.text.word_lists import any_of
 from plastic_memories.model.memory import MemoryType
 
-_OCCASION = (
-    r"(?:考试|面试|笔试|会议|开会|婚礼|手术|旅行|旅游|出差|体检|答辩|演出|比赛|约会|聚会|"
-    r"开学|放假|入职|高铁|飞机|航班|火车|复查|看牙|牙医|预约|演唱会|聚餐|典礼|"
-    r"搬家|休假|请假|deadline|meeting|interview|presentation|exam|party|flight|appointment|截止|交论文|交房租|复诊|打疫苗|相亲|考研|高考|中考|考驾照|"
-    r"科目[一二三四]|期末考|期中考|签证|培训|讲座|汇报|演讲|团建|音乐会|马拉松|值班|"
-    r"上台|报到|毕业|结婚|订婚|领证|回国|出国|回老家|出发|出院|住院|拔牙|直播|首演|"
-    r"生日会|家长会|同学会|年会|发布会|展览|展会|开庭|见家长|加班|军训|露营|滑雪|看展|"
-    r"看房|交稿|辞职|跳槽|买房|买车|换工作|装修|考[一-龥A-Za-z]{1,6})"
-)
-_INTENT = (
-    r"(?:要|会|准备|打算|计划|得|需要|将要?|约了|约好|预约了|定了|订了|安排了|决定|报名了|"
-    r"买了|必须)"
-)
+_OCCASION = any_of("chinese_events", "occasion")
+_INTENT = any_of("chinese_events", "intent")
 
 
 def _adverbs(words: str, phrases: str) -> str:
@@ -49,34 +39,12 @@ _PLAN = at_start(
     rf"一门)?.{{0,12}}?{_OCCASION}.{{0,6}}|(?:去|回|到|飞|来|坐|参加|开始|见|拍|交|做|办|"
     rf"请|陪|带|搬|考|上(?!海|周|个|次|面)).{{1,20}}|{_OCCASION}.{{0,6}})$"
 )
-_NOT_A_PLAN = regex(
-    r"下雨|有雨|有雪|台风|大风|下雪|降温|天气|刮风|晴|再说|再聊|继续|会不会|想要?|应该|可能|也许|不知道|见$|"
-    r"是一?个|选择|不错|挺好|见分晓|见真章|降价|打折|涨价|上映|开售|发售|停水|停电|限行|都要|都得|都会|要是|了吗|加油|努力|好好|早点|早睡|早起|开心|愉快|顺利|休息|记得|不用|不去|不会|不要|没有|不想|不打算|取消|不能|来不及|吧$|吧，|一起|你|"
-    r"会更|会好|怎么"
-)
-_TIME_OF_DAY = regex(
-    r"^(?:的)?(?:早上|上午|中午|下午|傍晚|晚上|凌晨|早晨|夜里|"
-    r"半夜)?(?:\d{1,2}(?:[:：]\d{2}|点半?(?:\d{1,2}分)?)|"
-    r"[一二三四五六七八九十两]{1,3}点(?:半|一刻|钟)?)?(?:的时候|左右|钟|就)?"
-)
-_UNDATED = at_start(
-    r"(?:正在|在|已经|最近|一直|也)*(?:打算|准备|计划|决定|下定决心|立志|筹备|"
-    r"备战)(?:着|了|要|好|以后|将来)*(?P<v>[^，,你]{2,20})$|(?:快要?|就要|"
-    r"马上(?:就)?要?|即将|要)(?P<w>结婚|毕业|搬家|当爸爸|当妈妈|生孩子|生宝宝|高考|考研|"
-    r"中考|退休|出国|订婚|入职|开学|离职|生|答辩)了$"
-)
-_GOAL = at_start(
-    r"的?(?:最大的?|人生|今年的?|长期|终极|新年|小)*(?:目标|梦想|计划|愿望|理想|"
-    r"心愿)(?:就|一直)?是(?P<v>[^，,你]{2,20})$"
-)
-_PROMISE = regex(
-    r"(?:已经|刚)?(?:(?:向|跟|对|和)[^，,]{1,5})?(?:答应|承诺|保证|发誓|许诺)(?:了|"
-    r"过)?(?:要|会)?(?:你|他|她|自己)?(?P<v>(?!的|了|吗)[^，,]{3,25})$"
-)
-_ANNIVERSARY = regex(
-    r"(?:我们的?|我和.{1,6}?的?|我跟.{1,6}?的?|的)?(?P<v>(?:结婚|恋爱|相识|在一起|订婚|"
-    r"相恋|领证)?.{0,3}周?年?纪念日)"
-)
+_NOT_A_PLAN = regex(any_of("chinese_events", "not_a_plan"))
+_TIME_OF_DAY = regex(any_of("chinese_events", "time_of_day"))
+_UNDATED = at_start(any_of("chinese_events", "undated"))
+_GOAL = at_start(any_of("chinese_events", "goal"))
+_PROMISE = regex(any_of("chinese_events", "promise"))
+_ANNIVERSARY = regex(any_of("chinese_events", "anniversary"))
 _LIFE_EVENTS: tuple[tuple[str, str, str], ...] = (
     (
         "achievement",
@@ -138,14 +106,8 @@ _DONE = regex(r"每|过$|的$|了$|(?<![约订定买名好排])了")
 _TRIVIAL_ACTIVITY = regex(r"不|没|今天|今晚|现在|睡|出门|吃|洗|先|一些|推荐|再|试试|看看|这|那")
 _MAX_DATE_POSITION = 6
 _SOON = regex(r"(?:终于|刚刚|刚|已经|正式|顺利|成功|自己)++")
-_LOSS = regex(
-    r"(?:昨天|今天|上周|上个月|前天|去年|今年|.{0,8})?(?:去世|过世|走|离世|离开|离开我|"
-    r"病逝|不在)(?:了|啦)$|(?:.{0,4}[天周月年])?(?P<v>住院|生病|出车祸)了$|(?P<born>出生)(?:了|啦)$"
-)
-_NOT_COMPLETED = regex(
-    r"没|还没|未|不想|不打算|不|想(?!到)|差点|快要?|马上|就要|打算|准备|即将|希望|"
-    r"[一二两三四五六七八九十几\d](?:年|个月|周|天)了?$|(?<![一二三特优])等|吗|如果|总|每"
-)
+_LOSS = regex(any_of("chinese_events", "loss"))
+_NOT_COMPLETED = regex(any_of("chinese_events", "not_completed"))
 _PAST_ACTIVITY = at_start(
     _adverbs("一个人|第一次|又|也|终于|刚", "[跟和].{1,6}?") + rf"(?P<v>(?:去了?(?:趟|"
     rf"一趟)?(?:{PLACE}|[^，,]{{0,8}}(?:演唱会|音乐节|医院|婚礼|迪士尼|"

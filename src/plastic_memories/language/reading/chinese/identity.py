@@ -19,21 +19,11 @@ from plastic_memories.language.reading.finding import (
 )
 from plastic_memories.language.text.lazy_regex import at_start, regex
 from plastic_memories.language.text.numerals import zh_number
+from plastic_memories.language.text.word_lists import any_of
 
 _NAME = r"(?P<v>[\u4e00-\u9fff·A-Za-z0-9_.\-' ]{1,24}?)"
-_NAME_END = (
-    r"(?=今年|来自|住在|就好|就行|就可以|就成|就中|就得了|就[oO][kK]|即可|好了|好啦|吧|是个|是一|是(?:男|女)|啊|呀|哦|啦|"
-    r"哈$|~|～|$)"
-)
-_NOT_A_NAME = at_start(
-    r"(?:他|她|它|你|您|我|谁|什么|啥|不|别|没|了|过|着|起床|起来|吃|喝|去|回[家去来]|做|"
-    r"干|帮|给|把|出[去来门]|进[来去]|上[班学课]|下[楼课班]|"
-    r"看|听|买|写|说|讲|滚|走|停|等|加班|过[去来]|早[起点]|早睡|外卖|车|救护车|滴滴|人|"
-    r"大家|别人|一声|一下|醒|打|开|学|醒来|服务员|快递|苦|好|这个|那个|"
-    r"全名|大名|本名|真名|名字|小名|自己|的|到|为|以|换|找|拿|交|参加|负责|先|再|也|都|不要|"
-    r"代|(?:爸|妈|哥|姐|弟|妹)(?![爸妈哥姐弟妹]|$)|(?:老公|老婆|朋友|室友|儿子|女儿|闺女)[\u4e00-\u9fff])|"
-    r".*(?:一下|同事|过来|出来$)"
-)
+_NAME_END = any_of("chinese_identity", "name_end")
+_NOT_A_NAME = at_start(any_of("chinese_identity", "not_a_name"))
 _NAME_WORDS = {
     "名字": "name",
     "姓名": "name",
@@ -52,14 +42,14 @@ _NAME_WORDS = {
     "乳名": "nickname",
     "艺名": "nickname",
 }
+_ONLY_PEOPLE = frozenset(
+    ["真名", "本名", "全名", "网名", "英文名", "中文名", "小名", "艺名", "笔名"]
+)
 _CALLED = regex(rf"(?:(?:户口本|身份证|护照)上)?(?:名叫|叫做|叫作|叫)(?!我){_NAME}{_NAME_END}")
 _NAMED = regex(
     rf"(?:户口本|身份证|护照)?上?的?(?P<w>{'|'.join(_NAME_WORDS)})字?(?:就)?(?:是|叫做|叫|[:：]){_NAME}{_NAME_END}"
 )
-_NAMED_PLAINLY = regex(
-    r"的?(?P<w>大名|中文名|英文名|小名|网名|艺名|笔名)"
-    r"(?P<v>(?!很|挺|太|有|没|不|的|真|好|在)[\u4e00-\u9fff]{2,3}|[A-Za-z]{2,12})$"
-)
+_NAMED_PLAINLY = regex(any_of("chinese_identity", "named_plainly"))
 _SURNAME = regex(r"姓(?P<v>[\u4e00-\u9fff]{1,2})(?:名(?P<n>[\u4e00-\u9fff]{1,2}))?$")
 _I_AM_NAME = regex(r"是(?P<v>[小阿][\u4e00-\u9fff]{1,2}|[A-Z][a-z]{2,12})$")
 _NO_NAME_SO = regex(r"[小阿](?:学生|孩|偷|白|姐|朋友|男孩|女孩|人|姨|公主|可爱|仙女|镇|众|资|说|Q)")
@@ -74,39 +64,28 @@ _REFUSED = regex(
     r"(?:别|不要|不许|不准|少|不喜欢|讨厌|不想)(?:再|老|总)?(?:别人|大家|你|他们)?(?:叫|称呼|喊)我"
 )
 
-_BIRTH_YEAR = regex(
-    r"(?:是|于)?(?P<y>(?:19|20)\d\d|\d\d|"
-    r"[零〇九八七六]{1}[零〇一二三四五六七八九])年(?:出生|生)?(?:的|人)?$|"
-    r"生于(?P<y2>(?:19|20)\d\d)年?$"
-)
-_BIRTHDAY = regex(
-    r"(?:的)?(?:阳历|农历|公历|阴历|新历)?(?:生日|birthday|bday|出生日期|出生年月日?|生辰)|"
-    r"(?:出)?生(?:于|的|$)|生人$"
-)
-_OWN_BIRTHDAY = regex(
-    r"我的?(?:阳历|农历|公历|阴历|新历|过|(?:身份证|户口本|证件)上?.{0,3}?)?的?(?:生日|birthday|bday)|^(?:阳历|农历)?生日|"
-    r"^(?!我).{1,10}(?:就)?(?:是|过)我(?:的)?(?:\d+岁)?生日|"
-    r"我(?:是|在|每年|今年)*[\d一二三四五六七八九十年月日号./初廿正腊冬农历阴阳零〇-]+(?:"
-    r"的|过|就)*生日|"
-    r"我(?:今天|明天|后天|大后天|下?下?这?(?:周|星期|礼拜)[一二三四五六日天末]|"
-    r"下个?月.{0,3}|昨天)(?:就|要|会)*过?生日"
-)
-_AGE = at_start(
-    r"(?:的?年龄|年纪)?(?:是|有|都|马上|满|刚满|今年|已经)*(?P<n>\d{1,3}|"
-    r"[一二三四五六七八九十百]{1,4})(?:周?岁)(?:了|啦|半|整)?$"
-    r"|.{0,3}(?:刚过完?|过完)了?(?P<k>\d{1,3})岁的?生日$"
-    r"|(?:今年(?:刚刚?|正好|已经|都)?满?|刚刚?满|年龄是?|年龄[:：]|^(?=\d\d$))(?P<m>\d{1,2}|"
-    r"[二三四五六七八九]?十[一二三四五六七八九]?)(?:了|啦)?$"
-)
+_BIRTH_YEAR = regex(any_of("chinese_identity", "birth_year"))
+_BIRTHDAY = regex(any_of("chinese_identity", "birthday"))
+_OWN_BIRTHDAY = regex(any_of("chinese_identity", "own_birthday"))
+_AGE = at_start(any_of("chinese_identity", "age"))
 _ZODIAC = regex(r"(?:是)?属(?P<v>[鼠牛虎兔龙蛇马羊猴鸡狗猪])(?:的)?$")
-_STAR = regex(
-    r"(?:(?:的?星座)?是(?:个)?|(?=..座$))(?P<v>(?:白羊|牡羊|金牛|双子|巨蟹|狮子|处女|天秤|天蝎|射手|"
-    r"人马|摩羯|魔羯|水瓶|双鱼)座)(?:的|女|男)?$"
-)
-_GENDER = regex(
-    r"(?:(?:的?性别)?是(?:个|一个|一名)?|性别[:：]?|(?=[男女]$))(?P<v>男生|女生|男的|女的|男性|女性|男孩子?|女孩子?|"
-    r"妹子|汉子|男|女)$"
-)
+_STAR = regex(any_of("chinese_identity", "star"))
+_GENDER = regex(any_of("chinese_identity", "gender"))
+
+
+_USUAL_NAME, _LONG_NAME = 3, 6  # Chinese characters
+
+
+def _is_name(name: str) -> bool:
+    """Return whether a name may be one: 我叫个鸡翅还要送红包 has none."""
+    if not name or _NOT_A_NAME.match(name):
+        return False
+    han = [char for char in name if "\u4e00" <= char <= "\u9fff"]
+    if len(han) != len(name):
+        return True
+    return len(han) <= _LONG_NAME and (
+        len(han) <= _USUAL_NAME or not re.search("[的个每给还要把是有很]", name)
+    )
 
 
 def find_identity(parsed: ChineseClause) -> Iterator[ExtractedItem]:
@@ -130,7 +109,7 @@ def _address(parsed: ChineseClause) -> Iterator[ExtractedItem]:
     if not found or _REFUSED.search(parsed.whole):
         return
     name = clean_value(found["v"])
-    if name and not _NOT_A_NAME.match(name) and not re.search(r"[何就怎哪啥吗]", name):
+    if _is_name(name) and not re.search(r"[何就怎哪啥吗]", name):
         yield ExtractedItem("basic_info.address", name, _as_imperative(parsed))
 
 
@@ -150,12 +129,13 @@ def _names(parsed: ChineseClause) -> Iterator[ExtractedItem]:
     found = named or called
     if found:
         name = clean_value(found["v"])
-        if name and not _NOT_A_NAME.match(name):
+        if _is_name(name):
             # After "我住的小区不错" the name that follows is not the user's.
             if (
                 parsed.is_subject_implied
                 and parsed.subject is ChineseSubject.NONE
                 and not parsed.clause.opens_sentence
+                and not (named and named["w"] in _ONLY_PEOPLE)
             ):
                 return
             key = _NAME_WORDS[named["w"]] if named else "name"
@@ -177,7 +157,9 @@ def _names(parsed: ChineseClause) -> Iterator[ExtractedItem]:
 
 def _birthday(parsed: ChineseClause) -> Iterator[ExtractedItem]:
     whole = parsed.whole
-    if not _BIRTHDAY.search(whole) or re.search(r"不是|礼物|蛋糕|派对|聚会|快乐|不过生日", whole):
+    if not _BIRTHDAY.search(whole) or re.search(
+        r"不是|礼物|蛋糕|派对|聚会|快乐|不过生日|他|她", whole
+    ):
         return
     if re.search(r"(?<!出)生日", whole) and not _OWN_BIRTHDAY.search(whole):
         return
@@ -238,7 +220,7 @@ def _age_and_birth_year(parsed: ChineseClause) -> Iterator[ExtractedItem]:
 def _zodiac_and_gender(parsed: ChineseClause) -> Iterator[ExtractedItem]:
     for key, pattern in (("zodiac", _ZODIAC), ("star_sign", _STAR), ("gender", _GENDER)):
         found = pattern.match(parsed.predicate)
-        if found:
+        if found and (key != "gender" or "才" not in parsed.whole):
             value = (
                 re.sub(r"(?:的|生|性|孩子|孩)$", "", found["v"]) if key == "gender" else found["v"]
             )

@@ -24,14 +24,12 @@ from plastic_memories.language.reading.relation_words import (
 )
 from plastic_memories.language.text.lazy_regex import at_start, regex
 from plastic_memories.language.text.numerals import ZH_NUMBER, zh_number
+from plastic_memories.language.text.word_lists import any_of
 from plastic_memories.model.memory import MemoryType
 
 _NAME = r"(?P<name>[\u4e00-\u9fff·A-Za-z0-9 ]{1,12}?)"
 _COUNT = rf"(?P<count>{ZH_NUMBER}|好?几|[俩仨])?(?:个|只|条|位|对|头|匹|口)?"
-_KIND = (
-    r"(?:(?:(?!的)[\u4e00-\u9fff]){1,6}+的|亲|可爱的?|小|大|胖|老|黑|白|橘|花|双胞胎|"
-    r"养了.{1,3}年的){0,6}"
-)
+_KIND = any_of("chinese_people", "kind")
 _HAS = at_start(
     rf"(?:家里?|上面|下面|上头|底下)?(?:还|也|又|都)?(?:有|养了?|养着|收养了?|领养了?|新养了?|"
     rf"捡了?)(?:了)?(?:{ZH_NUMBER}年)?{_COUNT}(?:(?:名?叫|"
@@ -52,20 +50,14 @@ _KIN_JOB = at_start(
     rf"位)?(?P<v>(?:[^，,]{{1,10}}的)?{JOB})(?:了|啊|哦)?$",
     re.IGNORECASE,
 )
-_KIN_AGE = at_start(
-    r"(?:今年|已经|刚|刚满|都|快要)*(?P<v>\d{1,3}|"
-    r"[一二三四五六七八九十两]{1,3})(?P<unit>个月|岁半?)(?:大)?(?:了|啦)?$"
-)
+_KIN_AGE = at_start(any_of("chinese_people", "kin_age"))
 _KIN_BIRTHDAY = regex(r"(?:的)?生日(?:是|在|[:：])?")
 _KIN_HOME = at_start(
     rf"(?:现在|目前|一直)?(?:住在?(?=.{{2}})|在(?={PLACE}|.*(?:上学|读书|读大学|生活|留学|住)))"
     r"(?P<v>[^，,的]{2,10}?)(?:工作|上班|上学|读书|念书|读大学|上大学|读[博研]|当兵|打工|出差|做生意|"
     r"发展|生活|留学|住)?(?:呢|了)?$"
 )
-_STATUS = at_start(
-    r"(?:是|现在|目前|一直|还)*(?P<v>单身狗?|已婚(?!未)|未婚|离异|母胎单身|单亲妈妈|"
-    r"单亲爸爸|独生子女?|独生女|丁克|不婚主义者?)(?:的|人士)?(?:了|状态)?$"
-)
+_STATUS = at_start(any_of("chinese_people", "status"))
 _NOT_A_NAME = regex(
     r"我|你|他|她|不|别|什么|去|吃|起床|回|来|声|着|了|过|得|个|醒|外卖|人|妈|爸|做"
 )

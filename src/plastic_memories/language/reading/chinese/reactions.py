@@ -17,27 +17,20 @@ from plastic_memories.language.reading.finding import (
 )
 from plastic_memories.language.reading.memory_keys import slug
 from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.word_lists import any_of
 
-_PLACE = (
-    r"(?:我的?)?(?:嘴巴?|嘴唇|舌头|喉咙|嗓子|皮肤|身上|浑身|全身|脸上?|眼睛|手上?|脖子|肚子|胃|"
-    r"鼻子|呼吸)?(?:都|也)?"
-)
-_SWELLS = (
-    r"(?:红?肿|发?痒|(?:起|长|出)(?:红)?(?:疹子?|风团|红点|荨麻疹)|喘不(?:过气|上气)|呼吸困难|"
-    r"打喷嚏|流鼻涕|休克)"
-)
+_PLACE = any_of("chinese_reactions", "place")
+_SWELLS = any_of("chinese_reactions", "swells")
 _UPSETS = r"(?:拉肚子|腹泻|闹肚子|肚子[疼痛]|胃[疼痛]|(?:想|要|呕)?吐|反酸|恶心|不舒服|难受)"
 _REACTION = regex(
     r"(?:一|只要|每次)?(?:吃|喝|碰|闻|摸|接触)(?:到|完|了)?(?P<v>[^，,我就会不没要太多]{1,8}?)(?:的话)?"
     rf"{_PLACE}(?:就会?|会|都会?){_PLACE}(?:(?P<swells>{_SWELLS})|(?P<upsets>{_UPSETS}))"
     r"(?:起来)?(?:的|了|啊|呢|[得很]厉害)*$"
 )
-_NOT_A_THING = regex(r"^(?:饭|东西|药|什么|这|那|它|他|她|你|饱|撑|多)|猫薄荷$")
-_EXPECTING = regex(
-    r"(?:已经|现在)?(?:怀孕|有身孕|怀(?:了)?(?:宝宝|二胎|孩子|双胞胎))"
-    r"(?:[\d一二三四五六七八九十]{1,2}个多?月|[\d一二三四五六七八九十]{1,3}周)?(?:多)?了?$"
-    r"|是(?:个|一[个名])?孕妇$"
+_NOT_A_THING = regex(
+    r"^(?:嘴|脸|皮肤|喉咙|眼睛|饭|东西|药|什么|这|那|它|他|她|你|饱|撑|多)|猫薄荷$"
 )
+_EXPECTING = regex(any_of("chinese_reactions", "expecting"))
 _PHOBIA = regex(
     r"(?:有|患有)(?:点|轻微的?|严重的?|很严重的?)?(?P<v>恐高|幽闭恐惧|深海恐惧|飞行恐惧)症$"
 )

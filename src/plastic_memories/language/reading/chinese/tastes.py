@@ -19,42 +19,16 @@ from plastic_memories.language.reading.finding import (
 )
 from plastic_memories.language.reading.memory_keys import FAVORITES, favorite_key, slug
 from plastic_memories.language.text.lazy_regex import at_start, regex
+from plastic_memories.language.text.word_lists import any_of
 
 _MAX_VALUE_CHARS = 16
-_LIKE = regex(
-    r"(?:最|最最|更)?(?:不要太)?(?:喜欢上?|喜爱|热爱|钟爱|偏爱|酷爱|挚爱|爱上|爱(?!好|情|"
-    r"人|心|国|哭|操心|豆|称|尔)|迷上|迷恋|痴迷于?|沉迷于?|着迷于?|"
-    r"钟情于?|偏好|中意|钟意|love|like|好(?=吃)|喜好)(?:了)?(?:的(?:就|还)?是)?(?P<v>.+)$",
-    re.IGNORECASE,
-)
-_DISLIKE = regex(
-    r"(?:最|最最|更|特别|非常|真的)?(?:不太喜欢|不怎么喜欢|不是很喜欢|不是特别喜欢|"
-    r"不大喜欢|不喜欢|不爱|不太爱|不怎么爱|讨厌|厌恶|反感|受不了|忍受不了|不能忍受|"
-    r"无法忍受|看不惯|憎恨|痛恨|恨|hate|不待见|嫌弃|不感冒于|烦透了?|烦死了?|恨透了?|"
-    r"讨厌死了?|烦(?!恼|躁|心|你|死))(?:的(?:就|还)?是)?(?P<v>.+)$",
-    re.IGNORECASE,
-)
-_INTEREST = regex(
-    r"对(?P<v>[^，,]{1,14}?)(?:都)?(?:很|非常|特别|挺|比较|超|蛮|也|更|最|真的|十分|一直|"
-    r"有点|还挺|是)*(?:感兴趣|有兴趣|情有独钟|着迷|上瘾|无法抗拒)$"
-)
-_NO_INTEREST = regex(
-    r"对(?P<v>[^，,]{1,14}?)(?:都)?(?:完全|一点都?|真的|实在|也|一直|从来)*(?:不感兴趣|"
-    r"没(?:有)?(?:什么|啥)?兴趣|无感|不感冒|提不起兴趣|很反感|反感)$"
-)
-_HOBBY = at_start(
-    r"的?(?:业余|最大的|主要的?|平时的?)*(?:爱好|兴趣爱好|兴趣|喜好)(?:就|主要|"
-    r"一直)?(?:是|有|包括|[:：])(?P<v>.+)$"
-)
-_OBJECT_FIRST = regex(
-    r"(?P<v>[^，,我在说刷都让]{1,8})我(?:真的|也|都|很|最|一直|从来|特别|非常|是)*(?P<not>不(?:太|"
-    r"怎么|是很)?)?(?:喜欢|爱)(?:吃|喝|看|听|玩)?(?:的|了)?$"
-)
-_FAN = at_start(
-    r"是(?:个|一个|一名|一位|资深|忠实|铁杆|超级|骨灰级|老|的|妥妥|"
-    r"标准){0,6}(?P<v>[^，,的个]{1,10}?)(?:的)?(?:铁杆|忠实|资深|死忠|超级|老|头号|"
-    r"狂热){0,3}(?:粉丝|铁粉|迷|控|爱好者|发烧友|党|死忠|粉|狂热者|重度患者)$"
-)
+_LIKE = regex(any_of("chinese_tastes", "like"), re.IGNORECASE)
+_DISLIKE = regex(any_of("chinese_tastes", "dislike"), re.IGNORECASE)
+_INTEREST = regex(any_of("chinese_tastes", "interest"))
+_NO_INTEREST = regex(any_of("chinese_tastes", "no_interest"))
+_HOBBY = at_start(any_of("chinese_tastes", "hobby"))
+_OBJECT_FIRST = regex(any_of("chinese_tastes", "object_first"))
+_FAN = at_start(any_of("chinese_tastes", "fan"))
 _CATEGORY = "|".join(sorted({*FAVORITES, *FAVORITES.values()}, key=len, reverse=True))
 _FAVORITE = regex(
     rf"(?:的)?最?(?:(?:喜欢|爱|喜爱|钟爱|中意|favou?rite)(?:吃|喝|看|听|玩|读)?的|favou?rite ?)"
@@ -71,25 +45,14 @@ _OTHER_FAVORITE = regex(
     r"(?:的)?最(?:喜欢|爱|喜爱)的[^，,是]{1,8}是(?P<v>.+)$"
     rf"|(?:比较|很|最)?喜欢的(?:{_CATEGORY})(?:有|包括)(?P<w>.+)$"
 )
-_BEST_LOVED = regex(
-    r"的?最(?:喜欢|爱)(?:吃|喝|看|听|玩|做|去|读)的(?:东西|事情?|事|一件事)?(?:就|"
-    r"还)?是(?P<v>.+)$|的最爱(?:就|一直)?是(?P<w>.+)$"
-)
-_VAGUE = regex(
-    r"^(?:你|您|他|她|它|自己|这|那|什么|谁|啥|一个人$|一个(?:女|男)|某|这样|那样|上你|"
-    r"过|了|着|的|就好|不|吗|得|死|极了|别人|大家|人家|我|有人|哪|跟你|和你|归|就|也|"
-    r"被|这么|那么|东西|一切|让|里面|其中|就是|不起|吧|干嘛|看$|吃$|喝$|玩$|听$|的人|到)|"
-    r"你|他们|她们|的时候|的样子|极了$|怎么|什么|一样$|的是$|的话|还是|胜过你|^(?:极|爱|惨|疯|哭|爆|到)+$"
-)
+_BEST_LOVED = regex(any_of("chinese_tastes", "best_loved"))
+_VAGUE = regex(any_of("chinese_tastes", "vague"))
 # Figures of speech that look like a taste.
 _IDIOM = regex(
-    r"恨铁|爱咋|爱谁谁|爱答|爱理|爱莫|爱屋|爱信|爱.{1,2}不.|好吃懒做|喜欢.{1,3}喜欢|恨不|爱死|恨死"
+    r"爱奇艺|爱伦坡|爱因斯坦|爱马仕|爱惜|爱尔兰|爱迪生|爱丽丝|恨铁|爱咋|爱谁谁|爱答|爱理|爱莫|爱屋|爱信|爱.{1,2}不.|好吃懒做|喜欢.{1,3}喜欢|恨不|爱死|恨死"
 )
 _VERB_ONLY = regex(r"^(?:吃|喝)(?=.)")
-_CUT = regex(
-    r"(?:胜过|多过|多于|超过|而不是|而非|因为|但是?|不过|所以|可是|是因为|尤其是|特别是|"
-    r"比如|例如|，|,|；).*$|(?:胜于).*$"
-)
+_CUT = regex(any_of("chinese_tastes", "cut"))
 _REPLY = regex(
     r"(?P<s>.{1,10}?)的?(?:回答|回复|解释|说话方式|语气|沟通方式|交流方式|表达|聊天方式)$"
 )
@@ -99,20 +62,14 @@ _TRAIT = at_start(
     rf"典型|天生|资深|严重|稍微|略微|的)*(?P<v>{TRAIT})(?:的人|型|型人格|的性格|患者|"
     rf"体质|晚期|一枚|一个)?(?:的|得很|得要命|得不行)?$"
 )
-_KIND_OF_PERSON = regex(
-    r"(?:是|属于)(?:一个|个|那种|一个比较|个比较|个很)?(?:比较|很|非常|挺|特别|"
-    r"超)*(?P<v>[^，,你他她我这那]{2,8}?)的人$"
-)
+_KIND_OF_PERSON = regex(any_of("chinese_tastes", "kind_of_person"))
 _MBTI = regex(
     r"(?:的)?(?:mbti|人格类型)?(?:测出来)?(?:就)?(?:是)?(?:个|一个|一名|"
     r"典型的?)?(?P<v>[IE][NS][TF][JP](?:-[AT])?)(?:型|人格|型人格|的人)?$",
     re.IGNORECASE,
 )
 _HABIT = at_start(r"(?:习惯(?:于)?|有)(?P<v>(?!.*叫我)[^，,了你他她这那]{2,12}?)(?:的习惯)?$")
-_FEAR = at_start(
-    r"(?:最|很|特别|非常|从小)*(?:害怕|惧怕|怕)(?P<v>[^，,]{1,8})$|(?P<w>恐高|怕黑|恐蛇|"
-    r"晕血|晕针|密集恐惧症|幽闭恐惧症|深海恐惧症|有密集恐惧症|有幽闭恐惧症|有深海恐惧症)$"
-)
+_FEAR = at_start(any_of("chinese_tastes", "fear"))
 _ABSTAIN = regex(r"(?:从来?)?不(?:会)?(?P<v>抽烟|吸烟|熬夜|赌博|化妆|打游戏)(?:的)?$")
 
 

@@ -18,6 +18,7 @@ from plastic_memories.language.reading.finding import (
 )
 from plastic_memories.language.text.lazy_regex import at_start, regex
 from plastic_memories.language.text.numerals import ZH_NUMBER
+from plastic_memories.language.text.word_lists import any_of
 
 _JOB_IS = at_start(
     rf"(?:后来|现在)?(?:转行|改行|转岗|改)?(?:是|当上?|做|(?=.+(?:一枚|一名|一个|一位)$))(?:了)?(?:{ZH_NUMBER}年的?)?(?:一|1)?(?:名|个|位|枚|"
@@ -25,78 +26,36 @@ _JOB_IS = at_start(
     rf"一名|一个|一位)?$",
     re.IGNORECASE,
 )
-_TRADE = regex(
-    r"的?(?:职业|工作|本职(?:工作)?|行业)(?:是|[:：])(?:一名|一个|做|当|"
-    r"个)?(?P<v>[^，,的]{2,14})(?:的)?$"
-)
-_DOES = regex(
-    r"(?:是)?(?:做|搞|干)(?P<v>[^，,了过饭梦]{1,12})(?:的|工作|行业)$|是(?:一?个)?(?P<x>(?:开|卖|"
-    r"教|修|写|画|拍|送)[^，,了过你他她]{1,8})的$|从事(?P<w>[^，,了过]{2,12}?)(?:的?(?:工作|"
-    r"行业|职业))?(?:[^，,]{1,3}年了?)?$"
-)
-_DOES_TRADE = regex(
-    r"(?:在)?做(?P<v>[\u4e00-\u9fffA-Za-z]{0,6}(?:开发|设计|销售|运营|产品|研发|教育|"
-    r"金融|外贸|电商|自媒体|科研|媒体|咨询|IT|测试|翻译|程序|算法|生意))(?:工作)?$"
-)
-_WORKS_AT = regex(
-    r"在(?P<v>[^，,]{2,15}?)(?:工作|上班|任职|就职|实习|打工|兼职|打零工)(?:了|的)?(?:[^，,]{0,6}年了?)?$|"
-    r"(?:就职|任职|供职)于(?P<w>[^，,]{2,15})$"
-)
-_NOT_A_WORKPLACE = regex(
-    r"家$|家里|这|那|一起|努力|认真|哪|拼命|你|他|她|正在|一家|一个|当前|现在|^公司|"
-    r"^单位|办公室|外面"
-)
+_TRADE = regex(any_of("chinese_work", "trade"))
+_DOES = regex(any_of("chinese_work", "does"))
+_DOES_TRADE = regex(any_of("chinese_work", "does_trade"))
+_WORKS_AT = regex(any_of("chinese_work", "works_at"))
+_NOT_A_WORKPLACE = regex(any_of("chinese_work", "not_a_workplace"))
 _WORKS_AS = at_start(
     rf"在(?P<w>[^，,]{{1,15}}?)(?:里)?(?:当|做|担任|教)(?:一名|一个|个)?(?P<v>{JOB}|数学|"
     rf"语文|英语|物理|化学|历史|书)$",
     re.IGNORECASE,
 )
-_SCHOOL = (
-    r"(?P<v>[\u4e00-\u9fffA-Za-z]{1,12}?(?:大学|学院|中学|高中(?!生)|一中|小学(?!生)|学校|师大|理工|北大|"
-    r"清华|复旦|交大|浙大)|[\u4e00-\u9fff]{1,2}大(?=读|念|上学|毕业|的?学生|$)|清华|北大|复旦|浙大|交大|哈佛|MIT)"
-)
+_SCHOOL = any_of("chinese_work", "school")
 _AT_SCHOOL = regex(
     rf"(?:大学|本科|研究生|硕士)?(?:在|就读于|毕业于|毕业自|读的是|上的是|来自|是|(?=[\u4e00-\u9fff]{{1,2}}大[读念])){_SCHOOL}(?:的?(?:读书|上学|念书|"
     rf"读大学|读研|读博|读|学习|毕业(?:的|了)?|大[一二三四](?:学生)?|研[一二三](?:学生)?|"
     rf"本科生?|博士生?|研究生|学生|的)?)?(?:.{{0,4}}|(?<=读|念|学)(?P<major>[^，,的了书研博]{{2,10}}))$"
 )
-_MAJOR = regex(
-    r"(?:的?(?:大学)?(?:专业|major)是|(?:大学|本科|硕士|研究生)?(?:学|读|"
-    r"念)的?(?:专业)?(?:是))(?P<v>[^，,的]{2,12})(?:专业)?(?:的)?$|(?:在)?(?:学|读|"
-    r"念)(?P<w>[^，,的]{2,10})专业(?:的)?$|是(?P<x>[^，,的]{2,8})专业的?(?:学生)?$|"
-    r"是学(?P<y>[^，,]{2,8})的$|"
-    r"在[^，,]{2,8}(?:念|读)(?P<z>[^，,书大研博高初]{0,6}(?:学|工程|专业|系|管理|设计|科学|法律|金融|会计|计算机))$"
-)
-_GRADE = at_start(
-    r"(?:[^，,]{1,4}(?=[读念上]))?(?:是|在|上|读|念|现在|已经|刚上|刚升|升)*(?P<v>大[一二三四]|研[一二三]|"
-    r"高[一二三]|初[一二三]|博[一二三四]|[一二三四五六七八九]年级)(?:的?学生|了|生|"
-    r"在读)?$"
-)
+_MAJOR = regex(any_of("chinese_work", "major"))
+_GRADE = at_start(any_of("chinese_work", "grade"))
 _PLACE_VALUE = r"(?P<v>[\u4e00-\u9fffA-Za-z·\- ]{2,16}?)"
-_PLACE_END = (
-    r"(?=已经|快|有?\d|有?[一二三四五六七八九十两几]+(?:年|个月)|好几年|好多年|工作|上班|"
-    r"生活|这边|那边|附近|的|了|呢|啊|哦|啦|$)"
-)
+_PLACE_END = any_of("chinese_work", "place_end")
 # 我住浦东, but not 我住顶楼 or 我住不惯.
-_BARE_PLACE = (
-    r"(?!的|得|了|着|过|院|校|宿舍|酒店|宾馆|这|那|哪|朋友|不|几|进|满|[一两三四五六七八九十\d])"
-    r"[\u4e00-\u9fff]{2,4}$"
-)
+_BARE_PLACE = any_of("chinese_work", "bare_place")
 _LIVES = regex(
     rf"(?:租?(?:房子?)?(?:住|居住|定居|生活|长居|常住|旅居|租房)(?:在|于)|住(?={PLACE}|{_BARE_PLACE})|人在|现居|"
     rf"(?:定居|常住|旅居)(?={PLACE})|居于|坐标|base在?|(?:全|我们?)?家搬(?:到|来|去)了?|家住在?|(?:的)?家(?:就)?在|的?住址是|"
     rf"(?:从[^，,]{{2,8}}?)?搬(?:家)?(?:到|来|去)了?|搬(?:回)了?|在){_PLACE_VALUE}{_PLACE_END}"
 )
-_WHEN = regex(
-    r"^(?:(?:去|前|今)年(?:[一二三四五六七八九十\d]{1,2}月|[初底末])?|上个?(?:月|周|星期|礼拜)|"
-    r"(?:\d+|[一两三四五六七八九十几半]+)个?[年月周天](?:前|之前))"
-)
+_WHEN = regex(any_of("chinese_work", "when"))
 _LIVES_IN = regex(rf"在{_PLACE_VALUE}(?:生活|定居|居住|住|租房)")
-_NOT_A_PLACE = regex(
-    r"一个|一间|一栋|这里|那里|这儿|那儿|家里?$|宿舍|学校|公司|酒店|附近|外面|楼$|[顶一二三四五六七八九十\d]楼|一起|哪|"
-    r"隔壁|你|他|她|心|医院|别人|路上|民宿|房|乡下$|城里$|农村|山里|郊区$|县城$|城市$|远|里面|^的|边$|忙|想|看|听|等|"
-    r"家$"
-)
+_NOT_A_PLACE = regex(any_of("chinese_work", "not_a_place"))
 _HOMETOWN = regex(
     rf"(?:在(?={PLACE}长大)|的?(?:老家|家乡|故乡|籍贯|hometown)(?:是|在)?|来自|出生(?:在|于)|生在|从小在|长大在|"
     rf"是从|从(?={PLACE}来)){_PLACE_VALUE}(?=的|来|长大|人?$)"
@@ -143,7 +102,7 @@ def _work(parsed: ChineseClause) -> Iterator[ExtractedItem]:
         value = clean_value(next(part for part in found.groupdict().values() if part))
         value = value.rsplit("的", 1)[-1]
         if value and not re.search(
-            r"你|他|她|自己|好事|坏事|这个|那个|这行|什么|一样|喜欢|(?<!撰稿)(?<!主持)(?<!经纪)(?<!媒体)(?<!音乐)(?<!投资)(?<!合伙)(?<!创始)人$|对$|大事|不|玩笑|开心|着玩|作业",
+            r"你|他|她|自己|好事|坏事|这个|那个|这行|什么|一样|喜欢|(?<!撰稿)(?<!主持)(?<!经纪)(?<!媒体)(?<!音乐)(?<!投资)(?<!合伙)(?<!创始)人$|对$|大事|不|得|会员|一回事|玩笑|开心|着玩|作业",
             value,
         ):
             yield ExtractedItem(
@@ -197,6 +156,8 @@ def _place(parsed: ChineseClause) -> Iterator[ExtractedItem]:
     hometown = _HOMETOWN.match(text)
     if hometown:
         value = clean_value(hometown["v"] or hometown["w"] or hometown["x"]).removesuffix("人")
+        if parsed.is_subject_implied and hometown["w"] and text.endswith("的"):
+            return
         if value and not _NOT_A_PLACE.search(value):
             yield ExtractedItem(
                 "basic_info.hometown", value, parsed.content, confidence=_confidence(parsed)
@@ -212,6 +173,9 @@ def _place(parsed: ChineseClause) -> Iterator[ExtractedItem]:
         and not settled
         and not re.fullmatch(rf"在{PLACE}(?:这边|那边)?", text)
     ):
+        return
+    # Who is somewhere need not live there.
+    if parsed.is_subject_implied and text.startswith("在") and not settled:
         return
     value = re.sub(r"^(?:了|在)|(?:这个小区|这个地方)$", "", clean_value(lives["v"]))
     if len(value) > 1 and not _NOT_A_PLACE.search(value):

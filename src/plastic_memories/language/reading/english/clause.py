@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from plastic_memories.language.reading.clauses import MessageClause
 from plastic_memories.language.text.lazy_regex import at_start, regex
+from plastic_memories.language.text.word_lists import any_of
 
 
 class EnglishSubject(StrEnum):
@@ -41,45 +42,10 @@ class EnglishClause:
         return self.content if item == text else self.content.replace(text, item, 1)
 
 
-_PAST = regex(
-    r"\b(?:used to|formerly|previously|back then|as a (?:kid|child)|when i was|in the "
-    r"past|years ago i|once|no longer|"
-    r"not anymore|any ?more|before)\b",
-    re.IGNORECASE,
-)
-_TEMPORARY = regex(
-    r"\b(?:today|tonight|right now|at the moment|this (?:morning|afternoon|evening|time|"
-    r"week)|for now|currently craving|"
-    r"yesterday|just now|lately|these days|temporarily)\b",
-    re.IGNORECASE,
-)
-_FILLER = regex(
-    r"^(?:(?:hi|hello|yo|sup|hey|hiya|good (?:morning|evening|afternoon)|well|oh|ah|um+|uh+|"
-    r"hmm+|ok|okay|not gonna lie|ngl|lol|haha\w*|omg|so|and|but|also|plus|because|since|although|"
-    r"though|by the way|btw|actually|in fact|honestly|frankly|to be honest|tbh|just so "
-    r"you know|just to let you know|fyi|for the record|"
-    r"correction|sorry|no wait|wait|"
-    r"no(?=\s+(?:i|my|it|actually)\b|[\s,:!.-]*$|[,:!.-])|nope|yes|yeah|yep|sure|"
-    r"please (?:remember|note|"
-    r"keep in mind)(?: that)?|(?:do )?remember(?: that)?|"
-    r"note(?: that)?|keep in mind(?: that)?|don't forget(?: that)?|you should know(?: "
-    r"that)?|i(?:'d| would)? (?:want|like) you to know(?: that)?|"
-    r"let me (?:introduce myself|tell you|clarify|correct myself)|"
-    r"i meant? to say|what i meant (?:was|is)|i mean|i meant|you "
-    r"know|as you know|as i said|i(?:'ve| have)? (?:already )?told you(?: that)?|"
-    r"i have to (?:admit|say)|i must (?:admit|say)|i think|i believe|personally|in "
-    r"general|generally|usually|normally|currently|nowadays|"
-    r"these days|now|for me|unfortunately|fortunately|luckily|sadly|finally|recently|"
-    r"thanks|thank you|nice to meet you|then|besides|still|guess what|"
-    r"the truth is|fun fact|rather|from now on|in future|in the future|going "
-    r"forward)\b[\s,:!.-]*)+",
-    re.IGNORECASE,
-)
-_CHATTER = regex(
-    r"(?:(?<![\s,])[\s,]++(?:btw|lol|lmao|haha\w*|hehe|tbh|ngl|xd|by the way|"
-    r"fyi|actually|honestly|though|:\)|<3)){1,8}$",
-    re.IGNORECASE,
-)
+_PAST = regex(any_of("english_clause", "past"), re.IGNORECASE)
+_TEMPORARY = regex(any_of("english_clause", "temporary"), re.IGNORECASE)
+_FILLER = regex(any_of("english_clause", "filler"), re.IGNORECASE)
+_CHATTER = regex(any_of("english_clause", "chatter"), re.IGNORECASE)
 _EXPANDED = tuple(
     (regex(pattern, re.IGNORECASE), full)
     for pattern, full in (
@@ -102,31 +68,13 @@ _EXPANDED = tuple(
         (r"\b(name|birthday|anniversary|hometown|job|hobby|nickname)'s (?=\w)", r"\1 is "),
     )
 )
-_ADVERBS = (
-    r"(?:really|also|absolutely|truly|just|do(?= (?:like|love|hate|enjoy|live|work|"
-    r"have))|still|always|personally|actually|particularly|especially|"
-    r"definitely|totally|usually|currently|now|only|mostly|generally|honestly|quite|so|"
-    r"very much|very|pretty|too|simply|both|already|"
-    r"originally|finally|recently|kind of|kinda|even|deeply|genuinely|strictly|severely|"
-    r"highly|extremely|deathly|mildly|super|terribly|"
-    r"incredibly|a bit|a little|rather|somewhat|naturally|officially|happily|literally|"
-    r"basically|secretly|proudly|lowkey|highkey|well|barely)"
-)
+_ADVERBS = any_of("english_clause", "adverbs")
 _AFTER_I = regex(rf"^(i(?: am| have| was)?) (?:{_ADVERBS} )+", re.IGNORECASE)
 _USER = regex(r"^i\b(?!\.)", re.IGNORECASE)
 _OWN = regex(r"^my\b", re.IGNORECASE)
 _WE = regex(r"^(?:we|our|me and|my \w+ and i)\b", re.IGNORECASE)
-_OTHER = regex(
-    r"^(?:you|your|he|she|it|they|his|her|their|this|that|these|those|there|someone|"
-    r"people|everyone)\b",
-    re.IGNORECASE,
-)
-_CARRIED = regex(
-    r"^(?:am|live|work|love|hate|enjoy|have|study|come|do not|can not|prefer|got|moved|"
-    r"adore|dislike|teach|was born|never|avoid|"
-    r"speak|graduated|plan|will)\b",
-    re.IGNORECASE,
-)
+_OTHER = regex(any_of("english_clause", "other"), re.IGNORECASE)
+_CARRIED = regex(any_of("english_clause", "carried"), re.IGNORECASE)
 _AGE_ALONE = regex(r"[1-9]\d")  # I'm Hannah, 29
 # Chat omits the first words: "originally from Poland", "based in Oslo", "got my exam tomorrow".
 _BARE = (
@@ -173,21 +121,8 @@ def _clause_subject(text: str) -> EnglishSubject:
 
 
 _EDGES = " '\"“”.,!;:~"
-_TAIL = regex(
-    r"(?:(?<!\s)\s++(?:right now|at the moment|atm|"
-    r"too|as well|a lot|very much|so much|the most|best|most of all|more|these "
-    r"days|though|actually|anymore|by the way|you know|lol|haha|"
-    r"please|now|btw|since \w+|and stuff|etc)){1,8}$",
-    re.IGNORECASE,
-)
-_CUT = regex(
-    r"\s(?:because|but|when|whenever|so|since|although|though|if|while|which|who|that|"
-    r"after|before|more than|rather than|better than|instead of|"
-    r"over|unless|except|as|for (?:a living|now|the last|over|about|\d+|many|years|\w+ "
-    r"years)|with my|with friends|every|on weekends|in my (?:free|spare) time|to "
-    r"relax)\b.*$",
-    re.IGNORECASE,
-)
+_TAIL = regex(any_of("english_clause", "tail"), re.IGNORECASE)
+_CUT = regex(any_of("english_clause", "cut"), re.IGNORECASE)
 _LIST = regex(
     r"(?:(?<!\s)\s++)?,\s*+(?:(?:and|or)\s++)?|(?<!\s)\s++(?:and|or|&)\s++", re.IGNORECASE
 )

@@ -12,69 +12,70 @@ from plastic_memories.language.reading.english.clause import (
     split_list,
 )
 from plastic_memories.language.reading.finding import ExtractedItem
-from plastic_memories.language.reading.memory_keys import slug, style_key
+from plastic_memories.language.reading.memory_keys import is_known_thing, slug, style_key
 from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.word_lists import any_of
 
 _I = re.IGNORECASE
-_ALLERGIC = regex(
-    r"^(?:i (?:am|have been)(?: \w+ly)? |i )?allergic to (?P<v>.+)$|^i have (?:an? "
-    r")?(?:\w+ )?allerg(?:y|ies) to (?P<w>.+)$|^i have (?:an? )?(?:severe |bad |serious |"
-    r"mild )?(?P<x>[\w ]{2,20}?) allerg(?:y|ies)$|^my allergies are (?P<y>.+)$",
-    _I,
-)
+_ALLERGIC = regex(any_of("english_constraints", "allergic"), _I)
 _INTOLERANT = regex(r"^i am (?P<v>\w+)[- ]intolerant$|^i have (?:an? )?(?P<w>\w+) intolerance$", _I)
 _DIET = regex(
-    r"^i (?:am|have been|eat|became|went|follow|keep)(?: on)? (?:an? |the |only |strictly |mostly "
-    r")?(?P<v>vegan|vegetarian|pescatarian|kosher|halal|gluten-free|keto|paleo|"
-    r"dairy-free|plant-based)(?: diet| food| \w+ years)?(?: (?:for|since) .*)?$",
+    r"^(?:i (?:am|have been|eat|became|went|follow|keep)(?: on)? )?(?:an? |the |only |strictly |"
+    r"mostly )*"
+    rf"(?P<v>{any_of('health', 'en_diet')})(?: diet| food| \w+ years| only| here| for me|"
+    rf" at home| thing)*"
+    r"(?: (?:for|since|now|till|until) .*)?$",
     _I,
 )
-_NO_FOOD = regex(
-    r"^i (?:do not|can not|never|will not|must not|am not allowed to|should not) (?:ever "
-    r"|really |usually |even )?(?:eat|drink|consume|touch|(?<!do not )(?<!never )have) "
-    r"(?P<v>.+)$|^i (?:avoid|stay away from|abstain from) (?:eating |drinking "
-    r")?(?P<w>.+)$",
-    _I,
-)
-_NOT_FOOD = regex(
-    r"^(?:it|this|that|you|them|time|to|any(?:thing)?$|much|a |an |enough|my|breakfast|"
-    r"lunch|dinner|your|the |money|idea|plans|siblings|kids|brothers|sisters|pets|"
-    r"conflict|people|driving|talking|going|crowds)|\byou\b",
-    _I,
-)
+_NO_FOOD = regex(any_of("english_constraints", "no_food"), _I)
+_NOT_FOOD = regex(any_of("english_constraints", "not_food"), _I)
 _ILLNESS = regex(
-    r"^i (?:have|suffer from|was diagnosed with|live with|am) (?:an? |type [12] |severe |"
-    r"mild |chronic |bad )*(?P<v>diabetes|diabetic|asthma|asthmatic|adhd|autism|autistic|"
-    r"depression|anxiety|ocd|ptsd|bipolar disorder|epilepsy|epileptic|celiac disease|"
-    r"coeliac disease|crohn's disease|high blood pressure|hypertension|a heart condition|"
-    r"heart condition|migraines|insomnia|dyslexia|dyslexic|color ?blind|colour ?blind|"
-    r"arthritis|eczema|hay fever|ibs|hemophilia|tinnitus|motion sickness|wheelchair user|"
-    r"deaf|hard of hearing|nearsighted|coeliac|celiac|anemic|"
-    r"lactose intolerance)(?: and [\w ]+)?$",
+    r"^(?:i (?:have(?: got| had)?|suffer from|was (?:just |finally |recently )?diagnosed with|"
+    r"got diagnosed(?: with)?|"
+    r"live with|am|get)|(?:was |got |been )?diagnosed(?: with)?) "
+    r"(?:an? |type [12] |severe |mild |chronic |bad |really |super |basically )*"
+    rf"(?P<v>{any_of('health', 'en_illness')})"
+    r"(?P<tail> (?:and|since|with|in|on|when|whenever|from|like|so|basically|last|this|every|"
+    r"red|\d|always|still|have|which)\b.*)?$",
     _I,
 )
-_TABOO = regex(
-    r"^(?:please |kindly )?(?:do not|never|stop|avoid|i do not want to|i would rather "
-    r"not|i never want to|no)(?: ever| you)? (?:mention|mentioning|bring up|bringing up|"
-    r"talk(?:ing)?(?: to me)? about|ask(?:ing)? me about|discuss(?:ing)?|speak(?:ing)? "
-    r"of|remind(?:ing)? me of|spoiling|spoil|joking about|joke about|hear about) "
-    r"(?P<v>.+)$",
-    _I,
+# "egg allergy here", "no nuts for me", "i can not do dairy", "shellfish is a no go".
+_FRAGMENTS = tuple(
+    (regex(pattern, _I), kind)
+    for pattern, kind in (
+        (
+            r"^(?:severe |bad |mild |big )?(?P<v>[a-z]+(?: [a-z]+)?) allergy(?: here|"
+            r" unfortunately| too)?$",
+            "allergy",
+        ),
+        (
+            r"^i (?:get hives|break out|get a rash|react) (?:from|to) (?P<v>[a-z]+(?: [a-z]+)?)$",
+            "allergy",
+        ),
+        (r"^i had anaphylaxis from (?:an? )?(?P<v>[a-z]+)\b.*$", "allergy"),
+        (
+            r"^(?:strictly )?no (?P<v>[a-z]+(?: [a-z]+)?) (?:for me|at all)(?: ever| please|"
+            r" while .*| anymore)*$",
+            "diet",
+        ),
+        (r"^(?:i )?can not (?:do|have) (?P<v>[a-z]+(?: [a-z]+)?)$", "diet"),
+        (r"^(?P<v>[a-z]+) is (?:a|an absolute|a total) no[- ]go(?: for me)?$", "diet"),
+        (
+            r"^(?:i (?:stopped eating|gave up|quit|am off)|"
+            r"off) (?P<v>[a-z]+(?: [a-z]+)?)(?: (?:since|after|for good|because)\b.*)?$",
+            "diet",
+        ),
+        (r"^(?:do not|never) (?:eat|drink) (?P<v>[a-z]+(?: [a-z]+)?)$", "diet"),
+    )
 )
+_TABOO = regex(any_of("english_constraints", "taboo"), _I)
 _TABOO_SUBJECT = regex(
     r"^(?P<v>[\w' ]{3,30}) (?:is|are) (?:a )?(?:taboo|off[- ]limits|a sensitive (?:topic|"
     r"subject)|a touchy subject)(?: for me)?$",
     _I,
 )
-_TABOO_VAGUE = regex(
-    r"^(?:it|this|that|them|him|her|anything|everything|things)\b(?!.*\w{4})|\bthis\b|\bthat again",
-    _I,
-)
-_LANG = (
-    r"(?P<v>(?:simplified |traditional |british |american )?(?:english|chinese|mandarin|"
-    r"cantonese|japanese|korean|french|german|spanish|italian|russian|portuguese|中文|英文|"
-    r"日语))"
-)
+_TABOO_VAGUE = regex(any_of("english_constraints", "taboo_vague"), _I)
+_LANG = any_of("english_constraints", "lang")
 _ASK = (
     r"^(?:please |always |kindly |from now on |i (?:would )?(?:want|like|prefer|need) (?:you "
     r"to |it if you )?|you should |you must |just |try to |only |could you |can you )*"
@@ -87,15 +88,7 @@ _LANGUAGE = regex(
     rf"replying) to me)*$|^my preferred language is (?P<w>\w+)$",
     _I,
 )
-_STYLE_WORDS = (
-    r"(?:briefly|concisely|formally|informally|casually|politely|directly|bluntly|honestly|"
-    r"in detail|in depth|step by step|simply|short|concise|brief|formal|informal|casual|"
-    r"friendly|polite|direct|blunt|honest|detailed|funny|humorous|sarcastic|professional|"
-    r"gentle|kind|technical|simple|serious|playful|to the point|straightforward|succinct|"
-    r"precise|patient|warm|in bullet points|with examples|with bullet points|in plain "
-    r"english|in simple terms|like a friend|like an engineer|less formal|less verbose|more "
-    r"concise|more detailed|more casual|more formal|more direct|short and sweet)"
-)
+_STYLE_WORDS = any_of("english_constraints", "style_words")
 _STYLES = tuple(
     regex(pattern, _I)
     for pattern in (
@@ -137,12 +130,10 @@ def find_constraints(parsed: EnglishClause) -> Iterator[ExtractedItem]:
     """Yield constraints, and how the user wants to be addressed and answered."""
     wished = list(_wishes(parsed))
     yield from wished or _taboos(parsed)
-    if parsed.subject is EnglishSubject.USER or re.match(r"allergic to", parsed.text, _I):
-        if parsed.is_past:
-            return
-        yield from _allergies(parsed)
-        if not parsed.is_temporary:
-            yield from _diets(parsed)
+    if parsed.is_past or parsed.subject not in {EnglishSubject.USER, EnglishSubject.NONE}:
+        return
+    told = [*_allergies(parsed), *(() if parsed.is_temporary else _diets(parsed))]
+    yield from told or ([] if parsed.is_temporary else _fragments(parsed))
 
 
 def _wishes(parsed: EnglishClause) -> Iterator[ExtractedItem]:
@@ -192,6 +183,16 @@ def _allergies(parsed: EnglishClause) -> Iterator[ExtractedItem]:
             yield ExtractedItem(
                 f"constraint.allergy.{slug(value)}", value, parsed.with_item(item, text)
             )
+
+
+def _fragments(parsed: EnglishClause) -> Iterator[ExtractedItem]:
+    """Yield allergies and diets told without a whole sentence, of things that are known as food."""
+    for pattern, kind in _FRAGMENTS:
+        found = pattern.match(parsed.text)
+        if found and is_known_thing(found["v"]):
+            value = found["v"].lower()
+            yield ExtractedItem(f"constraint.{kind}.{slug(value)}", value, parsed.content)
+            return
 
 
 def _diets(parsed: EnglishClause) -> Iterator[ExtractedItem]:

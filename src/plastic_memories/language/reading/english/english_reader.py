@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
@@ -10,13 +11,17 @@ from plastic_memories.language.reading.english import (
     constraints,
     events,
     identity,
+    medication,
     people,
     reactions,
+    speaking,
     tastes,
+    together,
     work,
 )
 from plastic_memories.language.reading.english.clause import EnglishSubject, parse_english_clause
 from plastic_memories.language.reading.finding import ExtractedItem
+from plastic_memories.language.text.lazy_regex import regex
 
 _FINDERS = (
     identity.find_identity,
@@ -24,9 +29,13 @@ _FINDERS = (
     tastes.find_tastes,
     constraints.find_constraints,
     reactions.find_reactions,
+    medication.find_medication,
     people.find_people,
+    together.find_together,
     events.find_events,
 )
+_GREETING = regex(r"(?:hi|hey|hello|hiya|yo|good (?:morning|evening))\b", re.IGNORECASE)
+_WISHES = ("preference.reply_", "constraint.", "relationship.with_persona.", "basic_info.")
 
 
 def read_english_clauses(
@@ -34,9 +43,14 @@ def read_english_clauses(
 ) -> Iterator[tuple[MessageClause, ExtractedItem]]:
     """Yield the items of the clauses of one message; a subject carries over to the next clause."""
     subject, somebody = EnglishSubject.NONE, ""
+    greeted = bool(clauses) and _GREETING.match(clauses[0].text) is not None
     for clause in clauses:
         parsed = parse_english_clause(clause, now, subject)
         items = [item for finder in _FINDERS for item in finder(parsed)]
+        if not any(item.key.startswith(_WISHES) for item in items):
+            items += speaking.find_speaking(parsed)
+        if greeted and not items:
+            items = list(identity.find_signed_name(parsed))
         if somebody and not items:
             items = list(people.find_later_name(parsed, somebody))
         for item in items:

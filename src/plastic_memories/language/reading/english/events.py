@@ -16,50 +16,23 @@ from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.reading.memory_keys import slug
 from plastic_memories.language.reading.relation_words import ENGLISH_KIN_WORD, ENGLISH_PET_WORD
 from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.word_lists import any_of
 from plastic_memories.model.memory import MemoryType
 
 _I = re.IGNORECASE
-_PLAN = regex(
-    r"^(?:i|we) (?:will (?!not|be fine|see|try|let|think|tell)(?:be )?(?P<a>.+)|(?:am|"
-    r"are) (?:going|planning|about|scheduled|supposed|due|flying|leaving|travell?ing|"
-    r"moving|meeting|getting|having|starting|visiting|taking|seeing|running|hosting|"
-    r"attending|giving|presenting|driving|heading|throwing|celebrating|graduating|"
-    r"returning|coming|working|hiking|camping|speaking|performing)(?P<b>\b.*)|"
-    r"(?:have|have got) (?!(?:\w+ed|been|seen|gone|made|had|got|done|met|read|bought|taken|heard|"
-    r"lost|found|become|come|put|set|built|kept|run|spent|\w+en|time|fun|nothing)\b)"
-    r"(?:an? |the |my |to |some |two |three )?(?P<c>.+)|(?:need|"
-    r"must|plan|intend|promised)(?: to)? (?P<d>.+)|(?:booked|scheduled|signed up for|"
-    r"registered for|bought tickets for|fly|leave|start|move|graduate|return|travel)\b"
-    r" ?(?P<e>.*))$",
-    _I,
-)
+_PLAN = regex(any_of("english_events", "plan"), _I)
 _MODAL = regex(
     r"^(?:i|we) (?:will|am|are|have|need|must|got)(?: (?:to|got|going to|planning to|be))* ", _I
 )
-_OWN_OCCASION = regex(
-    r"^(?:my|our|the) (?P<v>[\w' ]{0,40}?(?:flight to [\w ]+|train to [\w ]+|"
-    r"appointment|exam|interview|wedding|surgery|"
-    r"flight|trip|meeting|deadline|presentation|graduation|recital|concert|party|test|"
-    r"final|defen[sc]e|vacation|holiday|checkup|operation|move|marathon|race|game|first "
-    r"day)) (?:is|will be|starts|begins|leaves|departs)\b",
-    _I,
-)
+_OWN_OCCASION = regex(any_of("english_events", "own_occasion"), _I)
 _REMIND = regex(r"^(?:please )?remind me (?:to |about |that )(?P<v>.+)$", _I)
-_UNDATED = regex(
-    r"^i (?:am planning|plan|intend|have decided|decided|am preparing|am getting ready) "
-    r"(?:to|on|for) (?P<v>.{3,60})$",
-    _I,
-)
+_UNDATED = regex(any_of("english_events", "undated"), _I)
 _GOAL = regex(
     r"^my (?:biggest |main |life |ultimate )?(?:goal|dream|ambition)(?: in life| this "
     r"year| for this year)? is (?:to )?(?P<v>.{3,60})$",
     _I,
 )
-_PROMISE = regex(
-    r"^i (?:have )?(?:promise|promised|swear|vowed|vow)(?: you| her| him| my \w+| myself|"
-    r" them)? (?:to|that i will|i will|i would|never to|not to) (?P<v>.{3,60})$",
-    _I,
-)
+_PROMISE = regex(any_of("english_events", "promise"), _I)
 _ANNIVERSARY = regex(r"\b(?:our|my) (?P<v>(?:wedding |dating |first |\w+th )?anniversary)\b", _I)
 _LIFE_EVENTS: tuple[tuple[str, str, str], ...] = (
     (
@@ -118,28 +91,10 @@ _LOSS = regex(
     r"(?P<v>passed away|died|was hospitalized|is in (?:the )?hospital)$",
     _I,
 )
-_PAST_ACTIVITY = regex(
-    r"^(?:i|we) (?P<v>(?:went to|visited|travell?ed to|flew to|met|attended|hiked|"
-    r"climbed|saw|ran|took a trip to) [\w' ]{2,40})$",
-    _I,
-)
-_NOT_A_PLAN = regex(
-    r"\b(?:not|never|maybe|might|perhaps|to say|to admit|no |a feeling|a question|a "
-    r"problem|an idea|been|fun|a good|a bad|a great|a headache|a cold|seen|had|done|gone|"
-    r"it|this|that|there|them|try|fine|see you|will be \d+)\b",
-    _I,
-)
-_TRIVIAL_VISIT = regex(
-    r"\b(?:the store|the supermarket|bed|work|sleep|school|the gym|you|home|a movie|the "
-    r"toilet|lunch|dinner)\b",
-    _I,
-)
-_CLOCK = regex(
-    r"(?:(?<!\s)\s++)?\b(?:at|around|by) (?:\d{1,2}(?::\d\d)?\s*(?:am|pm|o'clock)?|noon|"
-    r"midnight)\b|"
-    r"(?:(?<!\s)\s++)?\b(?:(?:in the )?(?:morning|afternoon|evening)|at night)\b",
-    _I,
-)
+_PAST_ACTIVITY = regex(any_of("english_events", "past_activity"), _I)
+_NOT_A_PLAN = regex(any_of("english_events", "not_a_plan"), _I)
+_TRIVIAL_VISIT = regex(any_of("english_events", "trivial_visit"), _I)
+_CLOCK = regex(any_of("english_events", "clock"), _I)
 
 
 def find_events(parsed: EnglishClause) -> Iterator[ExtractedItem]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from plastic_memories.language.dates import mentions
 from plastic_memories.language.reading.english.clause import EnglishClause, EnglishSubject
+from plastic_memories.language.reading.english.work import JOBS
 from plastic_memories.language.reading.finding import (
     CERTAIN_CONFIDENCE,
     LIKELY_CONFIDENCE,
@@ -15,6 +16,7 @@ from plastic_memories.language.reading.finding import (
 )
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.language.text.numerals import en_number
+from plastic_memories.language.text.word_lists import any_of
 
 _I = re.IGNORECASE
 _NAME = r"(?P<v>[\u3400-\u9fff]{1,6}|[A-Za-z][\w'-]*\.?(?: (?-i:[A-Z])[\w'-]*){0,3})"
@@ -29,21 +31,22 @@ _GO_BY = regex(
     rf"^(?:i go by|i (?:prefer|like|want) to be called|i prefer|i am known as|"
     rf"(?:(?:please|just|always|you|can|may|could|so|feel free to|my|friends|family|"
     rf"people|folks|everyone|everybody|most|they|all|usually|simply|colleagues) )*(?:calls? me|"
-    rf"address me as|refer to me as)) {_NAME}(?: instead(?: of \w+)?| please| from now on|"
+    rf"address me as|refer to me as)) {_NAME}(?: not \w+| now| at work| online| at home|"
+    rf" when .*| instead(?: of \w+)?| please| from now on|"
     rf" for short|, okay)?$",
     _I,
 )
 _I_AM_NAME = regex(r"^I am (?P<v>(?-i:[A-Z][a-z]{2,})(?: (?-i:[A-Z][a-z]+)){0,2})$", _I)
-_NOT_A_NAME = regex(
-    r"^(?:not|what|the|a|an|later|back|tomorrow|when|if|at|on|in|crazy|maybe|old|up|"
-    r"again|tonight|by|after|before|important|unknown|whatever|"
-    r"anything|something|that|this|it|names|stupid|lazy|tea|coffee|short|long|concise|"
-    r"brief|to|working|being|cats|dogs|sure|fine|sorry|here|"
-    r"and|so|very|your|my|his|her|their|names?)\b|(?:an|ese|ish|ian|ing)$",
+_I_AM_COMMON_NAME = regex(
+    rf"^(?:i am|it is|this is|last name is|full name is|"
+    rf"first name is) (?P<v>{any_of('first_names', 'en')})"
+    r"(?: [a-z]{3,14})?(?: with an? .*| here| by the way)?$",
     _I,
 )
+_NOT_A_NAME = regex(any_of("english_identity", "not_a_name"), _I)
 _NOT_A_PERSON = regex(
-    r"^(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|vegan|vegetarian|"
+    rf"^(?:{JOBS}|male|female|filipin[oa]|gay|lesbian|bi|queer|trans|irish|christian|hindu|sikh|atheist|autistic|"
+    r"disabled|pregnant|drunk|broke|serious|kidding|monday|tuesday|wednesday|thursday|friday|saturday|sunday|vegan|vegetarian|"
     r"catholic|muslim|buddhist|jewish|french|dutch|greek|american|asian|black|white|"
     r"tired|happy|sad|hungry|sick|bored|single|married|sorry|glad|fine|good|great|ready|"
     r"back|home|here|done|busy|late|new|aware|excited|afraid|infp|infj|intj|intp|enfp|"
@@ -51,27 +54,11 @@ _NOT_A_PERSON = regex(
     r"sagittarius|thai|swiss|welsh|czech|iraqi|pakistani|israeli)$",
     _I,
 )
-_BIRTHDAY = regex(
-    r"^(?:(?:it|today) is my (?:birthday|bday)|"
-    r"my (?:birthday|date of birth|birth ?date|bday) (?:is|falls)|birthday: |i was "
-    r"born (?:on|in)|(?:.{3,24}) is my (?:birthday|bday)$)",
-    _I,
-)
+_BIRTHDAY = regex(any_of("english_identity", "birthday"), _I)
 _BORN_YEAR = regex(r"^i was born in (?P<y>(?:19|20)\d\d)(?: in (?-i:[A-Z])[\w' -]{2,30})?$", _I)
-_AGE = regex(
-    r"^(?:i am|i have turned|i turned|i just turned|i have just turned|my age is|age: "
-    r")\s*(?:just )?(?P<n>\d{1,3}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty)(?:[ "
-    r"-](?:one|two|three|four|five|six|seven|eight|nine))?|(?:thir|four|fif|six|seven|"
-    r"eigh|nine)teen|twelve|eleven|ten)(?: ?(?:years? old|yrs? old|years? of age|"
-    r"y/?o))?(?: (?:this year|now|today|yesterday|last \w+|not \d+))?$",
-    _I,
-)
+_AGE = regex(any_of("english_identity", "age"), _I)
 
-_STAR = regex(
-    r"^(?:i am an?|my (?:star )?sign is) (?P<v>aries|taurus|gemini|cancer|leo|virgo|libra|scorpio|"
-    r"sagittarius|capricorn|aquarius|pisces)$",
-    _I,
-)
+_STAR = regex(any_of("english_identity", "star"), _I)
 
 
 def find_identity(parsed: EnglishClause) -> Iterator[ExtractedItem]:
@@ -83,6 +70,18 @@ def find_identity(parsed: EnglishClause) -> Iterator[ExtractedItem]:
     yield from _age(parsed)
     if star := _STAR.match(parsed.text):
         yield _identity_item("star_sign", star["v"], parsed)
+
+
+# "hey girl, chelsea here": after a greeting a name, else rather the weather.
+_SIGNED = regex(r"^(?:it is |this is )?(?P<v>[A-Za-z][a-z]{2,14}) here$", _I)
+_NOT_SIGNED = regex(any_of("english_identity", "not_signed"), _I)
+
+
+def find_signed_name(parsed: EnglishClause) -> Iterator[ExtractedItem]:
+    """Yield the name with which a greeting is signed."""
+    found = _SIGNED.match(parsed.text)
+    if found and not _NOT_SIGNED.match(found["v"]):
+        yield _identity_item("name", found["v"].title(), parsed, LIKELY_CONFIDENCE)
 
 
 def _identity_item(
@@ -109,9 +108,13 @@ def _names(parsed: EnglishClause) -> Iterator[ExtractedItem]:
             return
         yield _identity_item(_name_key(named, called), name, parsed)
         return
-    plain = _I_AM_NAME.match(text)
+    plain = _I_AM_NAME.match(text) or _I_AM_COMMON_NAME.match(text)
     if plain and not _NOT_A_PERSON.match(plain["v"]) and not _NOT_A_NAME.search(plain["v"]):
-        yield _identity_item("name", plain["v"], parsed, LIKELY_CONFIDENCE)
+        yield _identity_item("name", _written_name(plain["v"]), parsed, LIKELY_CONFIDENCE)
+
+
+def _written_name(name: str) -> str:
+    return name.title() if name.islower() else name
 
 
 def _name_key(named: re.Match[str] | None, called: re.Match[str] | None) -> str:

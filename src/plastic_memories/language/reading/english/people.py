@@ -18,6 +18,7 @@ from plastic_memories.language.reading.relation_words import (
 )
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.language.text.numerals import EN_NUMBER
+from plastic_memories.language.text.word_lists import any_of
 from plastic_memories.model.memory import MemoryType
 
 _I = re.IGNORECASE
@@ -54,12 +55,7 @@ _KIN_AGE = regex(
     _I,
 )
 _KIN_BIRTHDAY = regex(rf"^my (?P<who>{_WORDS})'?s birthday (?:is|falls)", _I)
-_STATUS = regex(
-    r"^i am (?:happily |newly |still |currently |recently )?(?P<v>single|married|"
-    r"divorced|widowed|engaged|an only child|a single (?:mom|mum|dad|parent)|in a "
-    r"relationship)(?: (?:with|to|and|of)\b.*)?$",
-    _I,
-)
+_STATUS = regex(any_of("english_people", "status"), _I)
 _MARRIED_TO = regex(r"^i am (?:happily )?(?:married|engaged) to (?P<v>(?-i:[A-Z])\w+)$", _I)
 
 

@@ -9,18 +9,13 @@ from plastic_memories.language.reading.english.clause import EnglishClause, clea
 from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.reading.memory_keys import slug
 from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.word_lists import any_of
 
 _I = re.IGNORECASE
-_SWELLS = (
-    r"(?:itch(?:y|es)?|swells?(?: up)?|swell(?:ing)?(?: up)?|hives|a rash|break out(?: in \w+)?|"
-    r"wheez(?:e|y)|can not breathe|(?:closes?|tightens?)(?: up)?|go into anaphylaxis|sneeze)"
-)
+_SWELLS = any_of("english_reactions", "swells")
 _UPSETS = r"(?:throw up|vomit|sick(?: to my stomach)?|nauseous|bloated|stomach ?aches?|diarrhea)"
 _ANSWER = rf"(?:(?P<swells>{_SWELLS})|(?P<upsets>{_UPSETS}))"
-_WHEN = (
-    r"(?:when|whenever|every time|each time|after)(?: i)? "
-    r"(?:eat(?:ing)?|drink(?:ing)?|have|having|touch(?:ing)?)"
-)
+_WHEN = any_of("english_reactions", "when")
 _STARTS = r"(?:i|my \w+) (?:always )?(?:get |starts? to |feel )?"
 _CAUSES = (
     regex(
@@ -32,14 +27,8 @@ _CAUSES = (
     regex(rf"^{_STARTS}{_ANSWER} {_WHEN} (?P<v>[\w' -]+)$", _I),
     regex(rf"^{_WHEN} (?P<v>[\w'-]+(?: [\w'-]+)?) {_STARTS}{_ANSWER}$", _I),
 )
-_NOT_A_THING = regex(
-    r"^(?:it|this|that|they|these|those|you|he|she|work|too much|a lot|everything|nothing|your|"
-    r"his|her|the (?:idea|thought|news|smell)|politics|people|love|seeing|watching|lunch)\b",
-    _I,
-)
-_EXPECTING = regex(
-    r"^i am (?:\w+ (?:weeks|months) )?(?:pregnant|expecting(?: a baby| twins)?)$", _I
-)
+_NOT_A_THING = regex(any_of("english_reactions", "not_a_thing"), _I)
+_EXPECTING = regex(any_of("english_reactions", "expecting"), _I)
 _PHOBIA = regex(
     r"^i (?:have|suffer from) (?:an? )?(?:bad |severe |mild )?"
     r"(?P<v>claustrophobia|agoraphobia|acrophobia|trypophobia)$",

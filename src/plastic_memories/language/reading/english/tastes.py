@@ -14,34 +14,15 @@ from plastic_memories.language.reading.english.clause import (
 from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.reading.memory_keys import favorite_key, slug
 from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.word_lists import any_of
 
 _I = re.IGNORECASE
 _MAX_VALUE_WORDS = 6
-_LIKE = regex(
-    r"^i (?:(?:have )?(?:like|love|enjoy|adore|cherish|come to love)(?: love)*(?! (?:it|you|to be "
-    r"called))|am (?:(?:really |totally |so |very |big )?(?:into|fond of|keen on|"
-    r"obsessed with|crazy about|passionate about|addicted to|interested in|in love with)|"
-    r"an? (?:\w+ ){0,2}(?:fan|lover) of))(?: to)? (?P<v>.+)$",
-    _I,
-)
+_LIKE = regex(any_of("english_tastes", "like"), _I)
 _PREFER = regex(r"^i prefer (?P<v>.+?)(?: to (?P<other>.+)| over .+)?$", _I)
-_LOVER = regex(
-    r"^i am an? (?:\w+ )?(?:huge |big |real |total |true )?(?P<v>\w+(?: \w+)?) (?:lover|"
-    r"person|enthusiast|addict|fan|nerd|buff|geek|aficionado)$",
-    _I,
-)
-_DISLIKE = regex(
-    r"^i (?:(?:do|can) not (?:really |particularly |even |actually )?(?:like|enjoy|love|"
-    r"stand|bear|care for|tolerate)|hate|dislike|detest|loathe|despise|can not stand|"
-    r"am not (?:really |exactly )?(?:an? (?:\w+ )?fan of|into|fond of|keen on|interested "
-    r"in)|am sick of|have no interest in)(?: to)? (?P<v>.+)$",
-    _I,
-)
-_HOBBY = regex(
-    r"^my (?:main |favou?rite |biggest )?(?:hobby is|hobbies are|hobbies include|"
-    r"interests are|interests include|passion is|hobbies:) (?P<v>.+)$",
-    _I,
-)
+_LOVER = regex(any_of("english_tastes", "lover"), _I)
+_DISLIKE = regex(any_of("english_tastes", "dislike"), _I)
+_HOBBY = regex(any_of("english_tastes", "hobby"), _I)
 _FAVORITE = regex(
     r"^my (?:all-time |absolute |number one )?favou?rite (?P<c>[a-z]+(?: [a-z]+)?(?: of "
     r"all time)?) (?:is|are|has always been|would be) (?P<v>.+)$",
@@ -53,33 +34,11 @@ _IS_FAVORITE = regex(
     _I,
 )
 _BEST = regex(r"^my favou?rite (?:thing|activity)(?: to do)? is (?P<v>.+)$", _I)
-_VAGUE = regex(
-    r"^(?:you|your|him|her|them|it|this|that|these|those|the way|how|when|what|who|where|"
-    r"me|myself|us|everything|nothing|something|anything|someone|"
-    r"everyone|one|my|his|their|its|being (?:called|here)|be|know|think|see|hear|say|ask|"
-    r"not|idea|thing|things|to know|the idea|having you|talking to you|"
-    r"chatting with you|the fact|such|people who|a girl|a boy|a guy|this one|here|there|"
-    r"all of|to$)\b|"
-    r"\b(?:you|your|it|them|they|this|that|these|those|us|he|she|him|her|we|i)\b|"
-    r"^the (?!(?-i:[A-Z])|beach|sea|ocean|mountains?|outdoors|rain|snow|sun|city|"
-    r"countryside|cold|heat|piano|guitar|"
-    r"violin|theat(?:er|re)|night|stars|moon|forest|gym|(?:smell|sound|taste|color|colour) of)",
-    _I,
-)
+_VAGUE = regex(any_of("english_tastes", "vague"), _I)
 _REPLY = regex(
     r"^(?P<s>(?:[\w-]+,? (?:and )?){1,3}?)(?:answers?|replies|responses?|explanations?)$", _I
 )
-_TRAITS = (
-    "introverted|introvert|extroverted|extrovert|outgoing|shy|sensitive|optimistic|"
-    "optimist|pessimistic|pessimist|perfectionist|night owl|early bird|early riser|morning person|"
-    "homebody|workaholic|procrastinator|stubborn|impatient|patient|ambitious|lazy|clumsy|"
-    "forgetful|curious person|creative|organized|disorganized|easygoing|easy-going|"
-    "competitive|independent|anxious person|overthinker|people pleaser|romantic|realist|"
-    "idealist|minimalist|loner|extravert|ambivert|socially awkward|"
-    "introspective|reserved|quiet person|talkative|punctual|messy|tidy|indecisive|"
-    "superstitious|foodie|bookworm|light sleeper|heavy sleeper|hopeless romantic|"
-    "detail-oriented"
-)
+_TRAITS = any_of("lexicon", "en_trait")
 _TRAIT = regex(
     rf"^i (?:am|tend to be|have always been) (?:an? |such an? )?(?:(?:very|quite|pretty|"
     rf"rather|bit|total|real|naturally|fairly|extremely|huge|little|lifelong|somewhat|"

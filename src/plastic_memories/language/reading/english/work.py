@@ -12,6 +12,7 @@ from plastic_memories.language.reading.english.clause import (
 )
 from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.word_lists import any_of
 
 _I = re.IGNORECASE
 
@@ -19,25 +20,7 @@ _BORN_PLACE = regex(
     r"^(?:i was )?born (?:and raised )?(?:in (?:19|20)\d\d )?in (?P<v>(?-i:[A-Z])[\w' -]{2,30})$",
     _I,
 )
-JOBS = (
-    "engineer|developer|programmer|designer|teacher|professor|doctor|nurse|lawyer|"
-    "attorney|accountant|manager|director|writer|author|journalist|editor|artist|painter|"
-    "musician|singer|actor|actress|chef|cook|baker|driver|pilot|police officer|cop|"
-    "firefighter|soldier|scientist|researcher|analyst|consultant|architect|student|"
-    "freelancer|entrepreneur|founder|barista|bartender|waiter|waitress|cashier|clerk|"
-    "secretary|assistant|mechanic|electrician|plumber|carpenter|farmer|dentist|vet|"
-    "veterinarian|pharmacist|therapist|psychologist|photographer|translator|interpreter|"
-    "librarian|banker|trader|salesperson|salesman|marketer|recruiter|coach|trainer|"
-    "nanny|stay-at-home (?:mom|dad|parent)|housewife|homemaker|intern|technician|surgeon|"
-    "paramedic|biologist|chemist|physicist|mathematician|economist|historian|"
-    "philosopher|poet|novelist|streamer|youtuber|blogger|influencer|model|dancer|tutor|"
-    "lecturer|administrator|officer|operator|tester|devops|sre|product manager|"
-    "data scientist|civil servant|social worker|sailor|captain|tour guide|flight "
-    "attendant|hairdresser|tailor|florist|gardener|janitor|guard|judge|politician|priest|"
-    "undergraduate|undergrad|postgrad|phd candidate|phd student|freshman|sophomore|"
-    "animator|illustrator|composer|producer|filmmaker|carer|caregiver|small business "
-    "owner|business owner|contractor"
-)
+JOBS = any_of("lexicon", "en_job")
 # Without an article only plain words may precede it: "I am considering seeing a doctor".
 _JOB = (
     rf"(?:(?:an?|the|your|another) (?P<v>(?:[\w+#./-]+ ){{0,4}}?(?:{JOBS}))|"
@@ -55,24 +38,10 @@ _JOB_IS = regex(
     rf"nursing|sales|marketing|accounting|programming|driving))$",
     _I,
 )
-_WORK_AS = regex(
-    r"^i (?:work|am working|am employed|make a living|earn a living) as (?:an? |the "
-    r")?(?P<v>[\w /-]{3,40}?)(?: (?:at|in|for|with)\b(?P<at>.*))?$",
-    _I,
-)
+_WORK_AS = regex(any_of("english_work", "work_as"), _I)
 _FOR_A_LIVING = regex(r"^i do (?P<v>[\w -]{3,40}?) for a living$", _I)
-_WORKS = regex(
-    r"^i (?:work|am working|am employed|am interning|intern) (?P<p>at|for|in|with|by) "
-    r"(?:the (?=(?-i:[A-Z]))|an? )?(?P<v>[\w&.' /-]{2,40})$",
-    _I,
-)
-_IN_FIELD = regex(
-    r"^i am (?:currently )?(?P<w>retired|unemployed|self-employed|between jobs)$|"
-    r"^i am in (?P<v>sales|it|marketing|finance|tech|education|healthcare|real estate|"
-    r"hr|banking|insurance|"
-    r"consulting|advertising)$",
-    _I,
-)
+_WORKS = regex(any_of("english_work", "works"), _I)
+_IN_FIELD = regex(any_of("english_work", "in_field"), _I)
 _TEACH = regex(r"^i (?:teach) (?P<v>[\w ]{3,30}?)(?: (?:at|in|to)\b.*)?$", _I)
 _STUDY = regex(
     r"^i (?:am )?(?:study|studying|major in|majoring in|am majoring in|am pursuing) "
@@ -81,17 +50,8 @@ _STUDY = regex(
     _I,
 )
 _MAJOR_IS = regex(r"^my major is (?P<v>[\w &-]{3,40})$", _I)
-_SCHOOL = regex(
-    r"^i (?:go to|attend|am attending|graduated from|study at|am studying at|am at|went "
-    r"to) (?P<v>(?:the )?[\w .'&-]*?(?:University|College|School|Institute|Academy|MIT|"
-    r"Stanford|Harvard|Yale|Oxford|Cambridge|UCLA|Berkeley)(?: of [\w ]+)?)(?: (?:in|"
-    r"last|and)\b.*)?$",
-    _I,
-)
-_PLACE = (
-    r"(?P<v>(?:the )?(?-i:[A-Z\u3400-\u9fff])[\w.' \u3400-\u9fff-]{1,40}?|[a-z]{4,20})(?: "
-    r"(?:with|now|since|for|right|these|and|near|because|at)\b.*)?"
-)
+_SCHOOL = regex(any_of("english_work", "school"), _I)
+_PLACE = any_of("english_work", "place")
 _LIVES = regex(
     rf"^i (?:live|reside|am living|am based|am located|have been living|have lived|have "
     rf"moved|moved|have relocated|relocated|am settled|am staying) "
@@ -106,12 +66,7 @@ _FROM = regex(
     rf"-]{{1,40}})$",
     _I,
 )
-_NOT_A_PLACE = regex(
-    r"^(?:a|an|my|the (?:city|countryside|suburbs|moment|past|same|middle)|here|there|"
-    r"fear|peace|work|school|home|hotel|town|bed|this|that|denial|pain|your|harmony|"
-    r"tears|bad|good|heaven)\b",
-    _I,
-)
+_NOT_A_PLACE = regex(any_of("english_work", "not_a_place"), _I)
 _LANGUAGE = regex(r"^my (?:native language|mother tongue|first language) is (?P<v>\w+)$", _I)
 
 

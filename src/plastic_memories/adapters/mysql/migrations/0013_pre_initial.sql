@@ -1,4 +1,4 @@
--- The first schema of MySQL and MariaDB: what the embedded database has with migration 8, whose
+-- The first schema of MySQL and MariaDB: what the embedded database has with migration 13, whose
 -- numbers these migrations share. Text that was not given is ''; times are epoch seconds, UTC.
 -- A key of InnoDB holds 3072 bytes, which a few long names exceed, and an index has no condition:
 -- so what must be unique is a digest, NULL where the condition does not hold.
@@ -64,6 +64,8 @@ CREATE TABLE IF NOT EXISTS messages (
     created_at    DOUBLE NOT NULL,
     -- Set by forget: the message stays, but no recall, snippet or extraction sees it again.
     hidden_at     DOUBLE,
+    -- The forgotten sentences of a message that is seen otherwise: [[start, end], ...].
+    hidden_spans  MEDIUMTEXT NOT NULL DEFAULT ('[]'),
     PRIMARY KEY (id),
     once_key CHAR(32) AS (CASE WHEN client_msg_id <> '' THEN MD5(CONCAT_WS(CHAR(31), persona_id, bot_id, source_app, session_id, client_msg_id)) END) STORED,
     UNIQUE INDEX messages_once (tenant_id, user_id, once_key),
@@ -357,7 +359,8 @@ CREATE TABLE IF NOT EXISTS api_keys (
     label       VARCHAR(2000) NOT NULL DEFAULT '',
     limits      MEDIUMTEXT NOT NULL DEFAULT ('{}'),
     created_at  DOUBLE NOT NULL,
-    revoked_at  DOUBLE
+    revoked_at  DOUBLE,
+    last_used_at DOUBLE
 ) CHARACTER SET utf8mb4 COLLATE {collation};
 
 -- Who changed what, when, by which key: ids only. Also the stream behind /ws/events.
@@ -383,4 +386,77 @@ CREATE TABLE IF NOT EXISTS writers (
     tenant_id VARCHAR(200) NOT NULL,
     user_id   VARCHAR(200) NOT NULL,
     PRIMARY KEY (tenant_id, user_id)
+) CHARACTER SET utf8mb4 COLLATE {collation};
+
+-- A message that corrects: which earlier messages, and which memories it has ended.
+CREATE TABLE IF NOT EXISTS message_corrections (
+    tenant_id VARCHAR(200) NOT NULL,
+    user_id VARCHAR(200) NOT NULL,
+    persona_id VARCHAR(200) NOT NULL,
+    message_id BIGINT NOT NULL,
+    old_message_id BIGINT NOT NULL,
+    memory_id BIGINT NOT NULL,
+    PRIMARY KEY (tenant_id, user_id, persona_id, message_id, old_message_id, memory_id),
+    INDEX corrections_by_old (tenant_id, user_id, persona_id, old_message_id)
+) CHARACTER SET utf8mb4 COLLATE {collation};
+
+-- What ranking reads of each message, in the same shape as for memories.
+CREATE TABLE IF NOT EXISTS talk_entries (
+    tenant_id VARCHAR(200) NOT NULL,
+    user_id VARCHAR(200) NOT NULL,
+    partition_id VARCHAR(200) NOT NULL,
+    message_id BIGINT NOT NULL,
+    revision BIGINT NOT NULL,
+    bot_id VARCHAR(200) NOT NULL,
+    branch_id VARCHAR(200) NOT NULL,
+    source_app VARCHAR(200) NOT NULL,
+    realm VARCHAR(200) NOT NULL,
+    audience VARCHAR(200) NOT NULL,
+    session_id VARCHAR(200) NOT NULL,
+    role VARCHAR(200) NOT NULL,
+    speaker VARCHAR(200) NOT NULL,
+    happened_at DOUBLE NOT NULL,
+    importance DOUBLE NOT NULL,
+    terms MEDIUMBLOB NOT NULL,
+    vector MEDIUMBLOB,
+    PRIMARY KEY (tenant_id, user_id, partition_id, message_id),
+    INDEX talk_by_revision (tenant_id, user_id, partition_id, revision),
+    INDEX talk_unembedded (message_id)
+) CHARACTER SET utf8mb4 COLLATE {collation};
+
+CREATE TABLE IF NOT EXISTS talk_partitions (
+    tenant_id VARCHAR(200) NOT NULL,
+    user_id VARCHAR(200) NOT NULL,
+    partition_id VARCHAR(200) NOT NULL,
+    revision BIGINT NOT NULL,
+    removed BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (tenant_id, user_id, partition_id)
+) CHARACTER SET utf8mb4 COLLATE {collation};
+
+-- What users asked in the chat to forget. Until it is final it can be undone: ids and places only.
+CREATE TABLE IF NOT EXISTS pending_forgets (
+    id BIGINT AUTO_INCREMENT,
+    tenant_id VARCHAR(200) NOT NULL,
+    user_id VARCHAR(200) NOT NULL,
+    persona_id VARCHAR(200) NOT NULL,
+    message_id BIGINT NOT NULL,
+    status VARCHAR(32) NOT NULL,
+    requested_at DOUBLE NOT NULL,
+    final_at DOUBLE NOT NULL,
+    changes MEDIUMTEXT NOT NULL,
+    PRIMARY KEY (id),
+    INDEX pending_forgets_by_owner (tenant_id, user_id, persona_id, id),
+    INDEX pending_forgets_by_age (final_at)
+) CHARACTER SET utf8mb4 COLLATE {collation};
+
+-- One row for each signed-in browser and each unused link, by the digest of its secret.
+CREATE TABLE IF NOT EXISTS console_sessions (
+    digest VARCHAR(128) PRIMARY KEY,
+    kind VARCHAR(32) NOT NULL,
+    tenant_id VARCHAR(200) NOT NULL,
+    user_id VARCHAR(200) NOT NULL,
+    key_digest VARCHAR(128) NOT NULL,
+    is_admin BOOLEAN NOT NULL DEFAULT FALSE,
+    created_at DOUBLE NOT NULL,
+    expires_at DOUBLE NOT NULL
 ) CHARACTER SET utf8mb4 COLLATE {collation};

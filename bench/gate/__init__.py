@@ -1,0 +1,1 @@
+"""Train and evaluate the gate of `plastic_memories.language.gate`."""

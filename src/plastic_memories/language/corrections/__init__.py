@@ -1,0 +1,1 @@
+"""Statements that correct or end what was said before, and what they correct."""

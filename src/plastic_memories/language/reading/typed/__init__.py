@@ -1,0 +1,1 @@
+"""Talk as people type it: emoji, short forms, missing punctuation, short answers."""
