@@ -363,7 +363,8 @@ async def test_answers_are_those_of_the_embedded_database(
     """One talk, told to both: each question finds the same, in the same order, as well scored."""
     asked: list[list[object]] = []
     for more in ({}, {"backend": "postgres", "database_url": postgres_url}):
-        api: Api = await start_hub(StillClock(), recall=engine, **more)
+        # Without a worker, which learns at its own pace.
+        api: Api = await start_hub(StillClock(), recall=engine, formation="off", **more)
         for number, (text, key) in enumerate(TALK):
             await api.remember(text, "fact", key, importance=0.3 + number / 20)
             await api.say(f"{text}。{key}", session_id=f"s{number % 3}")

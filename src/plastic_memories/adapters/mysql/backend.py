@@ -98,6 +98,7 @@ def _rank_by_current_terms(db: MysqlConnection) -> None:
     while known is not None and (owners := stores.upkeep.owners(after, 100)):
         for after, owner in owners:  # noqa: B007 - the cursor of the next round
             stores.memories.reindex(owner, keep_vectors=True)
+            stores.messages.reindex(owner, keep_vectors=True)
     set_meta(db, "terms_version", str(TERMS_VERSION))
 
 

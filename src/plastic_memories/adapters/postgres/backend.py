@@ -120,7 +120,7 @@ def _reindex_everything(db: PostgresConnection) -> None:
         for after, owner in owners:  # noqa: B007 - the cursor of the next round
             # Texts have other terms now, but say the same.
             stores.memories.reindex(owner, keep_vectors=True)
-            stores.messages.reindex(owner)
+            stores.messages.reindex(owner, keep_vectors=True)
 
 
 def _describe(db: PostgresConnection) -> Mapping[str, Any]:

@@ -22,7 +22,7 @@ from plastic_memories.adapters.sql.statements import ParameterStyle, Statement
 from plastic_memories.adapters.sql.table_copy import CopyEnd, TableLayout
 from plastic_memories.errors import InvalidSetting
 
-_FLAGS = frozenset({"pinned", "is_admin"})
+_FLAGS = frozenset({"pinned"})
 
 
 class PostgresCopyEnd(CopyEnd):

@@ -158,7 +158,7 @@ class DatabaseCopy:
             stores = self.target.stores
             for after, owner in owners:  # noqa: B007 - the cursor of the next round
                 stores.memories.reindex(owner, keep_vectors=True)
-                stores.messages.reindex(owner)
+                stores.messages.reindex(owner, keep_vectors=True)
                 self.progress(f"indexing {owner.persona_id}", 0, 0)
             self.target.commit()
 

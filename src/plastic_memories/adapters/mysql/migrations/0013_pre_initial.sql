@@ -456,7 +456,7 @@ CREATE TABLE IF NOT EXISTS console_sessions (
     tenant_id VARCHAR(200) NOT NULL,
     user_id VARCHAR(200) NOT NULL,
     key_digest VARCHAR(128) NOT NULL,
-    is_admin BOOLEAN NOT NULL DEFAULT FALSE,
+    is_admin BIGINT NOT NULL DEFAULT 0,
     created_at DOUBLE NOT NULL,
     expires_at DOUBLE NOT NULL
 ) CHARACTER SET utf8mb4 COLLATE {collation};

@@ -507,7 +507,7 @@ CREATE TABLE console_sessions (
     tenant_id TEXT COLLATE "C" NOT NULL,
     user_id TEXT COLLATE "C" NOT NULL,
     key_digest TEXT NOT NULL,
-    is_admin BOOLEAN NOT NULL DEFAULT FALSE,
+    is_admin BIGINT NOT NULL DEFAULT 0,
     created_at DOUBLE PRECISION NOT NULL,
     expires_at DOUBLE PRECISION NOT NULL
 );
