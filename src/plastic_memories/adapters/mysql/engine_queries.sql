@@ -109,7 +109,8 @@ SELECT m.* FROM messages m
 -- The users of a tenant, or one of them, for whoever holds an app key.
 SELECT * FROM (
     SELECT u.user_id, u.created_at,
-           (SELECT json_unquote(json_extract(m.attributes, '$.value')) FROM memory_items m
+           (SELECT convert(json_unquote(json_extract(m.attributes, '$.value')) USING utf8mb4)
+              FROM memory_items m
              WHERE m.tenant_id = u.tenant_id AND m.user_id = u.user_id AND m.core > 0
                AND m.status = 'active' AND m.realm = 'real' AND m.type = 'profile'
                AND m.mkey IN ('basic_info.address', 'basic_info.nickname', 'basic_info.name')
