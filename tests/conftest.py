@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import httpx
 import pytest
@@ -20,6 +21,10 @@ from plastic_memories import wiring
 from plastic_memories.http.app import create_app
 from plastic_memories.settings import load_settings
 
+if TYPE_CHECKING:
+    from services.mysql_server import MysqlServer
+    from services.postgres_server import PostgresServer
+
 # No deadlines: a slow machine is not a bug.
 _QUIET = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 settings.register_profile("default", deadline=None, suppress_health_check=_QUIET)
@@ -27,6 +32,10 @@ settings.register_profile("ci", deadline=None, suppress_health_check=_QUIET, max
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 # Expectations are written in English, whatever the machine speaks.
 os.environ.setdefault("PLASTIC_MEMORIES_LANGUAGE", "en")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--backend", default="sqlite", help="the storage of the hubs under test")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -54,13 +63,62 @@ def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "hub.db"
 
 
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A real PostgreSQL, started once."""
+    from services.postgres_server import postgres_server  # noqa: PLC0415 - its driver is an extra
+
+    with postgres_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def postgres_database(postgres: PostgresServer) -> Iterator[str]:
+    with postgres.database() as url:
+        yield url
+
+
 @pytest.fixture
-async def start_hub(tmp_path: Path, empty_database: Path) -> AsyncGenerator[StartHub]:
+def postgres_url(postgres: PostgresServer, postgres_database: str) -> Iterator[str]:
+    """The address of a database with the schema and nothing in it."""
+    yield postgres_database
+    postgres.clean(postgres_database)
+
+
+@pytest.fixture(scope="session")
+def mysql() -> Iterator[MysqlServer]:
+    """A real MariaDB, started once."""
+    from services.mysql_server import mysql_server  # noqa: PLC0415 - its driver is an extra
+
+    with mysql_server() as server:
+        yield server
+
+
+@pytest.fixture
+def mysql_url(mysql: MysqlServer, request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of a database with the schema and nothing in it."""
+    yield mysql.url
+    mysql.clean(restart=request.config.getoption("--backend") == "mysql")
+
+
+@pytest.fixture
+def chosen_backend(request: pytest.FixtureRequest) -> dict[str, str]:
+    """The settings of the storage that `--backend` names, for tests that any storage passes."""
+    name = str(request.config.getoption("--backend"))
+    if name == "sqlite":
+        return {}
+    return {"backend": name, "database_url": str(request.getfixturevalue(f"{name}_url"))}
+
+
+@pytest.fixture
+async def start_hub(
+    tmp_path: Path, empty_database: Path, chosen_backend: dict[str, str]
+) -> AsyncGenerator[StartHub]:
     """Return a function that opens a hub with some settings, and a clock if one is given."""
     async with AsyncExitStack() as stack:
 
         async def start(clock: StillClock | None = None, **more: str) -> Api:
-            chosen = load_settings(environment(tmp_path, **more))
+            chosen = load_settings(environment(tmp_path, **{**chosen_backend, **more}))
             if "db_path" not in more and not chosen.db_path.exists():
                 shutil.copy(empty_database, chosen.db_path)
             if clock is None:

@@ -60,7 +60,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         "port": "port to listen at; 0 for any that is free",
     },
     "What is plugged in": {
-        "backend": "where everything is stored",
+        "backend": "where everything is stored: `sqlite` is a file, `postgres` and `mysql` are "
+        "servers (`docs/howto/postgres.md`)",
         "recall": "how memories are found: `keyword` is text search with bm25, recency and "
         "importance",
         "judge": "what decides what is worth keeping: `rules` needs no model; with `llm` a model "
@@ -78,8 +79,9 @@ MEANINGS: dict[str, dict[str, str]] = {
         "data_dir": "the folder that holds everything which is not put elsewhere, the key "
         "file included",
         "db_path": "the database file",
-        "database_url": "address of a database server, for backends that need one; none is "
-        "built in yet",
+        "database_url": "address of the database server, such as "
+        "`postgresql://user:password@host:5432/name`; with BACKEND=postgres the variables "
+        "POSTGRES_HOST, POSTGRES_PORT, POSTGRES_DB, POSTGRES_USER and POSTGRES_PASSWORD do as well",
         "template_root": "the folder of persona templates",
         "archive_dir": (
             "the folder of the archive: conversations lie in `conversations/` below it, "
@@ -107,6 +109,10 @@ MEANINGS: dict[str, dict[str, str]] = {
     "The embedded database": {
         "busy_timeout_ms": "how long a statement waits for another process that holds the file",
         "write_group": "how many waiting writes may share one commit; 1 gives each its own",
+    },
+    "A database server": {
+        "database_connections": "how many connections one process opens at most: half of them "
+        "read, half write",
     },
     "Log": {
         "log_level": "how much is logged; texts and keys never are",

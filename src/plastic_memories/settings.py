@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import quote
 
 from pydantic import (
     BaseModel,
@@ -34,15 +35,15 @@ _PERIOD_S = {"s": 1, "m": 60, "h": 3600}
 # Variables with the prefix that are no settings of the server: of clients and of tests.
 _OTHER_VARIABLES = frozenset(
     {"CONFIG", "API_KEY", "KEY", "URL", "USER", "PERSONA", "LANGUAGE", "CLIENTS", "FUZZ_EXAMPLES"}
+    | {"TEST_POSTGRES_URL", "TEST_MYSQL_URL"}
 )
 _POSTGRES = f"{PREFIX}BACKEND and {PREFIX}DATABASE_URL"
+_POSTGRES_VARIABLES = (
+    "POSTGRES_HOST", "POSTGRES_PORT", "POSTGRES_DB", "POSTGRES_USER", "POSTGRES_PASSWORD",
+)  # fmt: skip
 _NO_GRAPH = "nothing: relations are memories, no graph database is needed"
 _REPLACEMENTS = {
-    "POSTGRES_HOST": _POSTGRES,
-    "POSTGRES_PORT": _POSTGRES,
-    "POSTGRES_DB": _POSTGRES,
-    "POSTGRES_USER": _POSTGRES,
-    "POSTGRES_PASSWORD": _POSTGRES,
+    **dict.fromkeys(_POSTGRES_VARIABLES, _POSTGRES),
     "POSTGRES_COLLECTION_NAME": "nothing: vectors lie beside the memories",
     "NEO4J_URI": _NO_GRAPH,
     "NEO4J_USERNAME": _NO_GRAPH,
@@ -107,7 +108,8 @@ class Settings(BaseModel):
 
     data_dir: Path
     db_path: Path
-    database_url: str = ""
+    database_url: str = Field(default="", repr=False)
+    database_connections: Annotated[int, Field(ge=2, le=1000)] = 10
     busy_timeout_ms: Annotated[int, Field(ge=0)] = 5000
     write_group: Annotated[int, Field(ge=1)] = 128
     template_root: Path
@@ -247,11 +249,15 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
     env = os.environ if environ is None else environ
     given = _read_toml(env.get(f"{PREFIX}CONFIG")) | _read_environment(env)
     try:
-        settings = Settings(**_split_embedder_model(_fill_paths(_with_upstream_model(given), env)))
+        given = _with_postgres_address(_with_upstream_model(given), env)
+        settings = Settings(**_split_embedder_model(_fill_paths(given, env)))
         _check_settings(settings)
     except ValidationError as error:
         raise InvalidSetting(_error_line(error)) from None
-    return settings.with_older_variables(name for name in _REPLACEMENTS if env.get(name))
+    used = _POSTGRES_VARIABLES if settings.backend == "postgres" else ()
+    return settings.with_older_variables(
+        name for name in _REPLACEMENTS if env.get(name) and name not in used
+    )
 
 
 def _read_environment(env: Mapping[str, str]) -> dict[str, Any]:
@@ -370,6 +376,21 @@ def _with_upstream_model(given: dict[str, Any]) -> dict[str, Any]:
         "llm_base_url": given.get("proxy_upstream_url", ""),
         "llm_api_key": given.get("proxy_upstream_key", ""),
     }
+
+
+def _with_postgres_address(given: dict[str, Any], env: Mapping[str, str]) -> dict[str, Any]:
+    """Return the settings with the address that POSTGRES_HOST and its like name, if none is given.
+
+    Only if PostgreSQL is chosen: the same variables may be there for another program.
+    """
+    if given.get("backend") != "postgres" or given.get("database_url"):
+        return given
+    host, port, name, user, password = (env.get(variable, "") for variable in _POSTGRES_VARIABLES)
+    if not host:
+        return given
+    login = f"{quote(user, safe='')}:{quote(password, safe='')}@" if user else ""
+    url = f"postgresql://{login}{host}:{port or 5432}/{quote(name or 'postgres', safe='')}"
+    return {**given, "database_url": url}
 
 
 def _check_settings(settings: Settings) -> None:

@@ -103,12 +103,17 @@ def test_no_two_public_classes_share_a_name() -> None:
     assert {name: files for name, files in shared.items() if name not in SHARED_CLASS_NAMES} == {}
 
 
+ENGINE_FOLDERS = frozenset({"adapters/sqlite", "adapters/postgres", "adapters/mysql"})
+
+
 def may_share_a_name(stem: str, folders: list[str]) -> bool:
     """Return whether modules of this name in these folders are about one thing."""
     if stem in TWINS:
         return True
     if stem in THEMES:
         return all(folder.split("/")[0] in THEME_FOLDERS for folder in folders)
+    if ENGINE_FOLDERS.issuperset(folders):  # the same part of another engine
+        return True
     if stem.endswith("_store"):  # a port, and its implementation for each kind of database
         return all(folder.split("/")[0] in ("ports", "adapters") for folder in folders)
     [one, *others] = [frozenset(folder.split("/")) - set(PAIRS) for folder in folders]

@@ -39,11 +39,17 @@ class ArrayDialect:
     def contains(self, column: str, parameter: str) -> str:
         return f"{column} ILIKE {parameter}"
 
+    def starts_with(self, column: str, parameter: str) -> str:
+        return f"starts_with({column}, {parameter})"
+
     def json_text(self, column: str, name: str) -> str:
         return f"{column}::json ->> '{name}'"
 
     def skip_index(self, column: str) -> str:
         return column
+
+    def use_index(self, name: str) -> str:
+        return ""
 
 
 ARRAYS = ArrayDialect()

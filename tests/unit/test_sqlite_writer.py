@@ -15,8 +15,8 @@ import apsw
 import pytest
 
 from full_disk import Unruly
+from plastic_memories.adapters.sql.database_timings import DatabaseTimings
 from plastic_memories.adapters.sqlite.database import SqliteDatabase
-from plastic_memories.adapters.sqlite.database_task import DatabaseTimings
 from plastic_memories.adapters.sqlite.migrate import migrate_schema, set_meta
 from plastic_memories.errors import Unavailable
 
@@ -239,7 +239,7 @@ async def test_a_caller_who_is_gone_is_not_served(tmp_path: Path) -> None:
 HANG = """
 import asyncio, sys, threading
 from plastic_memories.adapters.sqlite.database import SqliteDatabase
-from plastic_memories.adapters.sqlite.database_task import DatabaseTimings
+from plastic_memories.adapters.sql.database_timings import DatabaseTimings
 
 async def main():
     db = SqliteDatabase(sys.argv[1], timings=DatabaseTimings(start_s=0.1, end_s=0.2, close_s=0.2))

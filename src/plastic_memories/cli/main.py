@@ -59,6 +59,10 @@ COMMANDS = {
     "backup": ("operations.backup", "Copy the database to one file, while the hub runs."),
     "restore": ("operations.backup", "Replace the database with a backup."),
     "migrate": ("operations.backup", "Migrate the database to the schema of this release."),
+    "migrate-data": (
+        "operations.migrate_data",
+        "Copy everything to another database, and compare the two.",
+    ),
     "doctor": ("operations.doctor", "Check this installation for problems."),
     "version": ("version", "Show the version."),
 }

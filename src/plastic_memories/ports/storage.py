@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
+from plastic_memories.model.event import Event
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.stores.audit_log import AuditLog
@@ -157,5 +158,17 @@ class StorageBackend(Protocol):
         """Return what is underneath, for people: name, version, place.
 
         `error` says why it cannot store anything now; it is empty, or left out, if it can.
+        """
+        ...
+
+
+@runtime_checkable
+class CommitFeed(Protocol):
+    """A storage that other processes write to as well, and that tells what they have committed."""
+
+    def follow(self) -> AsyncIterator[Sequence[Event]]:
+        """Yield the events that others have recorded, from now on; after an outage also the missed.
+
+        It ends only when it is cancelled: while the storage is away, it waits.
         """
         ...

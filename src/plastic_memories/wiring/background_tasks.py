@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, suppress
 
 from plastic_memories.errors import Unavailable
 from plastic_memories.hub.hub import Hub
+from plastic_memories.ports.storage import CommitFeed, StorageBackend
 from plastic_memories.settings import Settings
 from plastic_memories.worker.loop import Worker
 
@@ -20,9 +21,13 @@ _STOP_TIMEOUT_S = 10.0
 
 
 @asynccontextmanager
-async def running_tasks(hub: Hub, settings: Settings) -> AsyncIterator[None]:
+async def running_tasks(
+    hub: Hub, settings: Settings, storage: StorageBackend
+) -> AsyncIterator[None]:
     """Run the hub's own tasks; at the end stop them and write down what they still hold."""
     tasks = _start_tasks(hub, settings)
+    if isinstance(storage, CommitFeed):
+        tasks.append(asyncio.create_task(_follow_commits(storage, hub), name="commits"))
     try:
         yield
     finally:
@@ -44,6 +49,14 @@ def _start_tasks(hub: Hub, settings: Settings) -> list[asyncio.Task[None]]:
         )
         loops["worker"] = worker.run_forever()
     return [asyncio.create_task(loop, name=name) for name, loop in loops.items()]
+
+
+async def _follow_commits(feed: CommitFeed, hub: Hub) -> None:
+    """Pass on what other processes have committed, as if it had been committed here."""
+    async for events in feed.follow():
+        hub.storage.sink.publish(events)
+        hub.storage.on_commit()
+        hub.sessions.wakeup.notify()
 
 
 async def stop_tasks(tasks: Sequence[asyncio.Task[None]]) -> None:

@@ -67,7 +67,7 @@ async def open_hub(
             hub_plugins = await open_plugins(factories, context, opened)
             hub = _assemble_hub(context, hub_plugins, embedding)
             await hub.jobs.set_formation_enabled(on=settings.formation)
-            async with running_tasks(hub, settings):
+            async with running_tasks(hub, settings, bare):
                 yield hub
     finally:
         logs.stop_logging(handler)

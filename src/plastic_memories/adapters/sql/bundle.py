@@ -42,6 +42,11 @@ class SqlStores:
     def __init__(self, session: SqlSession) -> None:
         self._session = session
 
+    @property
+    def session(self) -> SqlSession:
+        """Return what runs the statements, for the engine's own."""
+        return self._session
+
     @cached_property
     def memories(self) -> SqlMemoryStore:
         return SqlMemoryStore(self._session, self._memory_index, self._partitions, self.entries)

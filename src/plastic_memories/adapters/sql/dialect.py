@@ -37,10 +37,18 @@ class Dialect(Hashable, Protocol):
         """
         ...
 
+    def starts_with(self, column: str, parameter: str) -> str:
+        """Return the condition that a text begins with another, letter by letter."""
+        ...
+
     def json_text(self, column: str, name: str) -> str:
         """Return the text of one member of a JSON object in a text column; NULL if none."""
         ...
 
     def skip_index(self, column: str) -> str:
         """Return a column so that no index is chosen by it: another says far more."""
+        ...
+
+    def use_index(self, name: str) -> str:
+        """Return the words after a table that name the index to read it by; empty if none."""
         ...

@@ -28,8 +28,6 @@ _MAX_EXACT_COUNT = 4
 _ONE_OF = {"statuses": "status", "types": "type", "ids": "id", "scopes": "scope"}
 _CONDITIONS = {
     "key": "mkey = :key",
-    # Not LIKE: there Latin letters are the same in either case.
-    "key_prefix": "substr(mkey, 1, length(:key_prefix)) = :key_prefix",
     "min_importance": "importance >= :min_importance",
     "created_since": "created_at >= :created_since",
     "created_before": "created_at < :created_before",
@@ -177,12 +175,19 @@ def _condition(dialect: Dialect, name: str, number: int, given: Mapping[str, int
             "AND s.user_id = :user_id "
             f"AND {dialect.is_member('s.message_id', ':source_message_ids')})"
         )
+    return _text_condition(dialect, name) or _CONDITIONS[name]
+
+
+def _text_condition(dialect: Dialect, name: str) -> str | None:
+    """Return the condition on a part of a text; None if a field is no such condition."""
     if name == "containing":
         found = (dialect.contains(column, ":containing") for column in ("content", "mkey"))
         return f"({' OR '.join(found)})"
+    if name == "key_prefix":
+        return dialect.starts_with("mkey", ":key_prefix")
     if name == "event_type":
         return f"{dialect.json_text('attributes', name)} = :event_type"
-    return _CONDITIONS[name]
+    return None
 
 
 def _one_of(dialect: Dialect, name: str, number: int, given: Mapping[str, int]) -> str:

@@ -12,13 +12,9 @@ from typing import TypeVar
 
 import apsw
 
+from plastic_memories.adapters.sql.database_timings import DatabaseTimings, unavailable_error
 from plastic_memories.adapters.sqlite.connection import connect
-from plastic_memories.adapters.sqlite.database_task import (
-    TRANSIENT_ERRORS,
-    DatabaseTask,
-    DatabaseTimings,
-    unavailable_error,
-)
+from plastic_memories.adapters.sqlite.database_task import TRANSIENT_ERRORS, DatabaseTask
 from plastic_memories.adapters.sqlite.readers import SnapshotReader
 from plastic_memories.adapters.sqlite.scrubbing.log import scrub
 from plastic_memories.errors import Unavailable

@@ -26,11 +26,18 @@ class SqliteDialect:
     def contains(self, column: str, parameter: str) -> str:
         return f"{column} LIKE {parameter} ESCAPE '\\'"
 
+    def starts_with(self, column: str, parameter: str) -> str:
+        # Not LIKE: there Latin letters are the same in either case, or some characters special.
+        return f"substr({column}, 1, length({parameter})) = {parameter}"
+
     def json_text(self, column: str, name: str) -> str:
         return f"json_extract({column}, '$.{name}')"
 
     def skip_index(self, column: str) -> str:
         return f"+{column}"
+
+    def use_index(self, name: str) -> str:
+        return f"INDEXED BY {name}"
 
 
 SQLITE = SqliteDialect()

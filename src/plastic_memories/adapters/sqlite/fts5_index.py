@@ -11,7 +11,7 @@ import apsw
 
 from plastic_memories.adapters.sql.record_columns import to_json
 from plastic_memories.adapters.sql.sql_session import Params, Row
-from plastic_memories.adapters.sql.text_index import TextIndexUnavailable
+from plastic_memories.adapters.sql.text_index import TextIndexUnavailable, TextPartition
 from plastic_memories.adapters.sqlite.connection import fetch_one
 from plastic_memories.language.text.tokens import index_terms
 
@@ -31,7 +31,7 @@ class SqliteTextIndex:
         self._fetch = fetch  # runs a statement by its name
         self._table = f"fts_{kind}"
 
-    def put(self, rows: Iterable[tuple[int, str, list[str]]]) -> None:
+    def put(self, rows: Iterable[tuple[int, TextPartition, list[str]]]) -> None:
         """Index rows that are not in the index yet: id, partition and terms of each."""
         sql = f"INSERT INTO {self._table} (rowid, terms) VALUES (?, ?)"  # noqa: S608 - a constant
         self._execute_rows(
@@ -39,7 +39,7 @@ class SqliteTextIndex:
             [(row_id, _partition_tokens(partition, terms)) for row_id, partition, terms in rows],
         )
 
-    def remove(self, row_id: int, partition: str, text: str) -> None:
+    def remove(self, row_id: int, partition: TextPartition, text: str) -> None:
         """Take a row out of the index if it is in; `text` must be what it was indexed with.
 
         The index keeps no text of its own, so it is told again which words to take out. A change
@@ -50,14 +50,14 @@ class SqliteTextIndex:
         sql = f"INSERT INTO {self._table} ({self._table}, rowid, terms) VALUES ('delete', ?, ?)"  # noqa: S608
         self._execute_rows(sql, [(row_id, _partition_tokens(partition, index_terms(text)))])
 
-    def erase_words(self, partition: str, texts: Iterable[str]) -> None:
+    def erase_words(self, partition: TextPartition, texts: Iterable[str]) -> None:
         """Take the words of erased texts, gone from every row, out of the directory of the index.
 
         FTS5 names each of its pages by a word or the beginning of one, and leaves that name when
         the word is deleted.
         """
-        words = {f"0{partition}x{term}" for text in texts for term in index_terms(text)}
-        shown = len(partition) + 2  # that much of a name says nothing
+        words = {f"0{partition.name}x{term}" for text in texts for term in index_terms(text)}
+        shown = len(partition.name) + 2  # that much of a name says nothing
         try:
             for segment, name in self._page_names(sorted(words)):
                 if len(name) > shown:
@@ -116,14 +116,20 @@ class SqliteTextIndex:
             logger.warning("fts.fallback", extra={"fields": {"err": str(error)[:200]}})
 
     def search(
-        self, statement: str, partitions: Sequence[str], terms: Sequence[str], params: Params
+        self,
+        statement: str,
+        partitions: Sequence[TextPartition],
+        terms: Sequence[str],
+        params: Params,
     ) -> list[Row]:
         """Run a search by its name, whose `:match` is written here: best first."""
         match = _match_expression(partitions, terms)
         with _unavailable_if_broken():
             return self._fetch(statement, {**params, "match": match}) if match else []
 
-    def document_counts(self, partition: str, terms: Sequence[str], most: int) -> dict[str, int]:
+    def document_counts(
+        self, partition: TextPartition, terms: Sequence[str], most: int
+    ) -> dict[str, int]:
         """Return how many rows of a partition hold each term; counts no further than `most`."""
         # Not by `_frequency`: for a term's number fts5vocab reads all its rows, and a persona may
         # have said a word fifty thousand times. Here the reading stops at `most`.
@@ -139,7 +145,7 @@ class SqliteTextIndex:
         return counts
 
     def without_common_terms(
-        self, partitions: Sequence[str], terms: Sequence[str], documents: int
+        self, partitions: Sequence[TextPartition], terms: Sequence[str], documents: int
     ) -> list[str]:
         """Leave out the terms that too many rows of a large partition hold, if others remain."""
         with _unavailable_if_broken():
@@ -149,7 +155,7 @@ class SqliteTextIndex:
         return rare or sorted(known, key=lambda term: frequency[term])[:1]
 
     def _document_frequencies(
-        self, partitions: Sequence[str], terms: Sequence[str]
+        self, partitions: Sequence[TextPartition], terms: Sequence[str]
     ) -> dict[str, int]:
         # Not by `holding`: what is common depends on how many rows there are, so all are counted.
         # Only memories ask, of which a persona has far fewer than messages.
@@ -157,7 +163,7 @@ class SqliteTextIndex:
         sql = f"SELECT doc FROM {self._table}_terms WHERE term = ?"  # noqa: S608 - a constant
         for term in terms:
             for partition in partitions:
-                row = fetch_one(self._db, sql, (f"{partition}x{term}",))
+                row = fetch_one(self._db, sql, (f"{partition.name}x{term}",))
                 counts[term] += int(row["doc"]) if row else 0
         return counts
 
@@ -171,15 +177,15 @@ def _unavailable_if_broken() -> Iterator[None]:
         raise TextIndexUnavailable(str(error)[:200]) from error
 
 
-def _match_expression(partitions: Sequence[str], terms: Sequence[str]) -> str:
+def _match_expression(partitions: Sequence[TextPartition], terms: Sequence[str]) -> str:
     """Write terms as an FTS5 search of these partitions; empty if there is nothing to find."""
     # A term has letters and digits only (language/text/tokens.py), and is quoted all the same.
     terms = [term for term in terms if _SAFE.fullmatch(term)]
-    return " OR ".join(f'"{part}x{term}"' for part in partitions for term in terms)
+    return " OR ".join(f'"{part.name}x{term}"' for part in partitions for term in terms)
 
 
-def _partition_tokens(partition: str, terms: list[str]) -> str:
-    before = f" {partition}x"
+def _partition_tokens(partition: TextPartition, terms: list[str]) -> str:
+    before = f" {partition.name}x"
     return before + before.join(terms) if terms else ""
 
 

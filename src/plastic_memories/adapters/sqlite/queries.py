@@ -1,11 +1,10 @@
-"""The statements of SQLite, read from the `.sql` files of this folder."""
+"""The statements of SQLite, and the other `.sql` files of this folder."""
 
 from __future__ import annotations
 
 from importlib.resources import files
 
-from plastic_memories.adapters.sql.rows import column_fragments
-from plastic_memories.adapters.sql.statements import parse_statements
+from plastic_memories.adapters.sql.engine_statements import engine_statements
 from plastic_memories.adapters.sqlite.dialect import SQLITE
 
 
@@ -14,4 +13,4 @@ def sql_file(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-QUERIES = parse_statements(sql_file("queries.sql"), column_fragments(), SQLITE.parameter_style)
+QUERIES = engine_statements(SQLITE, sql_file("engine_queries.sql"))

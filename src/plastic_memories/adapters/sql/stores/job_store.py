@@ -77,7 +77,8 @@ class SqlJobStore:
         turns = [_FIRST_TURN] if after is None else [after, _FIRST_TURN]
         only = task_type.value if task_type else ""
         for user in turns:
-            params = {**user_params(user), "now": now, "limit": limit, "only": only}
+            after_user = {"after_tenant": user.tenant_id, "after_user": user.user_id}
+            params = {**after_user, "now": now, "limit": limit, "only": only}
             if rows := self._session.fetch("due_jobs_by_turns", params):
                 return [_job(row) for row in rows]
         return []

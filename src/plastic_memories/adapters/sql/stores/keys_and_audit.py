@@ -126,7 +126,7 @@ class SqlAuditLog:
             "limit": limit,
         }
         name = "find_events" if memory_id is None else "find_events_of"
-        return [_event(row) for row in self._session.fetch(name, params)]
+        return [event_of(row) for row in self._session.fetch(name, params)]
 
 
 def _key(row: Row) -> ApiKey:
@@ -168,7 +168,7 @@ def _event_params(event: Event) -> dict[str, Any]:
     }
 
 
-def _event(row: Row) -> Event:
+def event_of(row: Row) -> Event:
     return Event(
         id=row["id"],
         user=User(row["tenant_id"], row["user_id"]),

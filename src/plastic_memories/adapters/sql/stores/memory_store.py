@@ -18,7 +18,7 @@ from plastic_memories.adapters.sql.rows import (
 from plastic_memories.adapters.sql.sql_session import SqlSession
 from plastic_memories.adapters.sql.statement_builder import select
 from plastic_memories.adapters.sql.stores.entry_store import SqlEntryStore
-from plastic_memories.adapters.sql.text_index import TextIndex
+from plastic_memories.adapters.sql.text_index import TextIndex, TextPartition
 from plastic_memories.language.text.tokens import index_terms
 from plastic_memories.model.entry import is_shared
 from plastic_memories.model.memory import RETRACTED_TEXT, Draft, Memory, MemoryType, Status
@@ -167,7 +167,7 @@ class SqlMemoryStore:
             self._execute("erase_memory", memory)
             self._execute("note_erasure", memory, kind="memory", row_id=memory.id, now=now)
         if self._index is not None:
-            texts: defaultdict[str, list[str]] = defaultdict(list)
+            texts: defaultdict[TextPartition, list[str]] = defaultdict(list)
             for memory in gone:
                 texts[self._partition(memory)].append(searchable_text(memory))
             for partition, erased in texts.items():
@@ -212,7 +212,7 @@ class SqlMemoryStore:
         if self._index is not None:
             self._index.remove(memory.id, self._partition(memory), searchable_text(memory))
 
-    def _partition(self, memory: Memory) -> str:
+    def _partition(self, memory: Memory) -> TextPartition:
         if is_shared(memory):
             partition = self._partitions.of_user(memory.owner.user)
         else:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from plastic_memories.adapters.sql.partition_lookup import PartitionLookup
 from plastic_memories.adapters.sql.rows import owner_params, view_params, visible_message_of
 from plastic_memories.adapters.sql.sql_session import Params, Row, SqlSession
-from plastic_memories.adapters.sql.text_index import TextIndex, TextIndexUnavailable
+from plastic_memories.adapters.sql.text_index import TextIndex, TextIndexUnavailable, TextPartition
 from plastic_memories.language.text.tokens import index_terms
 from plastic_memories.model.entry import Listener
 from plastic_memories.model.message import Message, TermDocumentCounts
@@ -91,7 +91,7 @@ class SqlMessageSearch:
         return [visible_message_of(row) for rows in found for row in rows]
 
     def _count_documents(
-        self, partition: str, terms: Sequence[str]
+        self, partition: TextPartition, terms: Sequence[str]
     ) -> tuple[dict[str, int], int | None]:
         """Return how many messages hold each term, and at which number the counting stopped."""
         try:
@@ -107,7 +107,7 @@ class SqlMessageSearch:
     def _search_rows(
         self,
         index: TextIndex,
-        partition: str,
+        partition: TextPartition,
         terms: Sequence[str],
         params: Params,
         within: tuple[float, float] | None,

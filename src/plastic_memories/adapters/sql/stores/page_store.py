@@ -17,7 +17,13 @@ class SqlPageStore:
         self._session = session
 
     def synced_folders(self, after: Owner | None, limit: int) -> list[SyncedFolder]:
-        params = {**owner_params(after or _FIRST_CURSOR), "limit": limit}
+        cursor = after or _FIRST_CURSOR
+        params = {
+            "after_tenant": cursor.tenant_id,
+            "after_user": cursor.user_id,
+            "after_persona": cursor.persona_id,
+            "limit": limit,
+        }
         return [
             SyncedFolder(owner_of(row), row["kept_for"], row["stamp"], row["audit_id"])
             for row in self._session.fetch("kept_page_folders", params)

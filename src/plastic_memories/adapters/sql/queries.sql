@@ -1,5 +1,7 @@
--- Statements of the embedded backend, each under its name. Every one that touches what belongs
--- to someone names tenant and user; upkeep (the last section) is the server's own and says so.
+-- Statements that every SQL engine understands, each under its name. What an engine must say in
+-- words of its own stands in its `engine_queries.sql`, and wins over a statement here of that name.
+-- Every one that touches what belongs to someone names tenant and user; upkeep (the last section) is
+-- the server's own and says so: none of its parameters is called tenant_id together with user_id.
 -- {memory_columns} and the like are lists of columns that follow from the model (adapters/sql/rows.py).
 
 -- ensure_user --
@@ -38,8 +40,8 @@ SELECT p.user_id, p.persona_id, m.session_id, m.source_app, count(m.id) AS memor
    AND m.status = 'active' AND m.bot_id = '' AND m.realm = 'real'
    AND (m.expires_at IS NULL OR m.expires_at > :now)
    AND (:only_app = '' OR m.scope IN ('persona', 'global') OR m.source_app = :only_app)
- WHERE p.tenant_id = :tenant_id AND (:user_id IS NULL OR p.user_id = :user_id)
- GROUP BY p.user_id, p.persona_id, m.session_id, m.source_app
+ WHERE p.tenant_id = :tenant_id AND (p.user_id = :user_id OR :user_id IS NULL)
+ GROUP BY p.user_id, p.persona_id, p.created_at, p.updated_at, m.session_id, m.source_app
  ORDER BY p.user_id, p.persona_id, m.session_id, m.source_app;
 
 -- save_persona --
@@ -83,7 +85,7 @@ UPDATE messages
 -- hide_messages --
 UPDATE messages SET hidden_at = :now
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
-   AND id IN (SELECT value FROM json_each(:ids));
+   AND {id_among_ids};
 
 -- set_message_visibility --
 UPDATE messages SET hidden_at = :hidden_at, hidden_spans = :hidden_spans
@@ -92,12 +94,12 @@ UPDATE messages SET hidden_at = :hidden_at, hidden_spans = :hidden_spans
 -- drop_messages --
 DELETE FROM messages
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
-   AND id IN (SELECT value FROM json_each(:ids));
+   AND {id_among_ids};
 
 -- drop_corrected --
 DELETE FROM message_corrections
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
-   AND old_message_id IN (SELECT value FROM json_each(:ids));
+   AND {old_message_id_among_ids};
 
 -- add_correction --
 INSERT INTO message_corrections
@@ -108,12 +110,12 @@ ON CONFLICT DO NOTHING;
 -- corrections_by --
 SELECT message_id, old_message_id, memory_id FROM message_corrections
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
-   AND message_id IN (SELECT value FROM json_each(:ids));
+   AND {message_id_among_ids};
 
 -- corrections_of --
 SELECT message_id, old_message_id FROM message_corrections
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
-   AND old_message_id > 0 AND old_message_id IN (SELECT value FROM json_each(:ids));
+   AND old_message_id > 0 AND {old_message_id_among_ids};
 
 -- newest_corrections --
 SELECT c.old_message_id, m.* FROM message_corrections c JOIN messages m ON m.id = c.message_id
@@ -125,7 +127,7 @@ SELECT c.old_message_id, m.* FROM message_corrections c JOIN messages m ON m.id 
 -- remove_corrections --
 DELETE FROM message_corrections
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
-   AND message_id IN (SELECT value FROM json_each(:ids));
+   AND {message_id_among_ids};
 
 -- recent_messages --
 SELECT * FROM messages
@@ -140,40 +142,13 @@ SELECT * FROM messages
 SELECT count(*) AS n FROM (
     SELECT 1 FROM messages
      WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
-     LIMIT :limit);
+     LIMIT :limit) few;
 
 -- The ids between which all messages of a time lie: the index is then read only there.
 -- ids_between --
 SELECT min(id) AS first_id, max(id) AS last_id FROM messages
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
    AND ts >= :since_ts AND ts < :until_ts;
-
--- search_messages --
-SELECT m.* FROM fts_messages JOIN messages m ON m.id = fts_messages.rowid
- WHERE fts_messages MATCH :match
-   AND m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.persona_id = :persona_id
-   AND m.hidden_at IS NULL AND m.realm = :realm AND (:all_bots OR m.bot_id = :bot_id)
-   AND (NOT :only_session OR m.session_id = :session_id)
-   AND (:only_app = '' OR m.source_app = :only_app)
- ORDER BY fts_messages.rank LIMIT :limit;
-
--- By words first (CROSS keeps the order): row by row the index would be searched again and again.
--- search_messages_of --
-SELECT m.* FROM fts_messages CROSS JOIN messages m ON m.id = fts_messages.rowid
- WHERE fts_messages MATCH :match AND fts_messages.rowid BETWEEN :first_id AND :last_id
-   AND m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.persona_id = :persona_id
-   AND m.ts >= :since_ts AND m.ts < :until_ts
-   AND m.hidden_at IS NULL AND m.realm = :realm AND (:all_bots OR m.bot_id = :bot_id)
-   AND (NOT :only_session OR m.session_id = :session_id)
-   AND (:only_app = '' OR m.source_app = :only_app)
- ORDER BY fts_messages.rank LIMIT :limit;
-
--- messages_by_id --
-SELECT m.* FROM json_each(:ids) wanted CROSS JOIN messages m ON m.id = wanted.value
- WHERE m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.persona_id = :persona_id
-   AND m.hidden_at IS NULL AND m.realm = :realm AND (:all_bots OR m.bot_id = :bot_id)
-   AND (NOT :only_session OR m.session_id = :session_id)
-   AND (:only_app = '' OR m.source_app = :only_app);
 
 -- last_heard --
 SELECT message_type, speaker FROM messages
@@ -223,10 +198,10 @@ SELECT * FROM sessions
 -- find_sessions --
 SELECT * FROM sessions
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
-   AND (:session_id IS NULL OR session_id = :session_id)
-   AND (:bot_id IS NULL OR bot_id = :bot_id)
-   AND (:source_app IS NULL OR source_app = :source_app)
-   AND (:branch_id IS NULL OR branch_id = :branch_id)
+   AND (session_id = :session_id OR :session_id IS NULL)
+   AND (bot_id = :bot_id OR :bot_id IS NULL)
+   AND (source_app = :source_app OR :source_app IS NULL)
+   AND (branch_id = :branch_id OR :branch_id IS NULL)
  ORDER BY last_active DESC, id DESC;
 
 -- get_session --
@@ -251,9 +226,15 @@ UPDATE branches SET session_id = :session_id
 
 -- move_jobs --
 -- A session has one open job of each kind: those it has already do the work of these, too.
-UPDATE OR IGNORE jobs SET session_ref = :ref
+UPDATE jobs SET session_ref = :ref
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
-   AND session_ref = :id;
+   AND session_ref = :id
+   AND (status NOT IN ('pending', 'failed', 'processing')
+        OR task_type NOT IN (
+            SELECT there.task_type FROM jobs there
+             WHERE there.tenant_id = :tenant_id AND there.user_id = :user_id
+               AND there.persona_id = :persona_id AND there.session_ref = :ref
+               AND there.status IN ('pending', 'failed', 'processing')));
 
 -- drop_jobs --
 DELETE FROM jobs
@@ -298,7 +279,7 @@ DELETE FROM branches
    AND session_id = :session_id;
 
 -- open_job --
-INSERT INTO jobs (tenant_id, user_id, persona_id, session_ref, task_type, status, trigger,
+INSERT INTO jobs (tenant_id, user_id, persona_id, session_ref, task_type, status, "trigger",
                   retry_count, max_retries, created_at, next_try_at)
 VALUES (:tenant_id, :user_id, :persona_id, :session_ref, :task_type, :status, :trigger,
         :retry_count, :max_retries, :created_at, :next_try_at)
@@ -312,7 +293,7 @@ SELECT * FROM jobs
 
 -- save_job --
 UPDATE jobs
-   SET status = :status, trigger = :trigger, retry_count = :retry_count,
+   SET status = :status, "trigger" = :trigger, retry_count = :retry_count,
        error_message = :error_message, started_at = :started_at, completed_at = :completed_at,
        next_try_at = :next_try_at, lease_owner = :lease_owner, memory_ids = :memory_ids
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
@@ -323,7 +304,7 @@ SELECT * FROM jobs WHERE tenant_id = :tenant_id AND user_id = :user_id AND id = 
 -- find_jobs --
 SELECT * FROM jobs j
  WHERE tenant_id = :tenant_id AND user_id = :user_id
-   AND (:status IS NULL OR status = :status)
+   AND (status = :status OR :status IS NULL)
    AND (:only_app = '' OR EXISTS (
        SELECT 1 FROM sessions s
         WHERE s.tenant_id = j.tenant_id AND s.user_id = j.user_id AND s.persona_id = j.persona_id
@@ -375,14 +356,15 @@ UPDATE memory_items SET last_recalled_at = :now, recall_count = recall_count + 1
 -- Own rows of the realm; of every persona, real constraints and the name (core = 2). A narrow
 -- scope is left out: what is always recalled must not depend on the session or the app. What waits
 -- for a yes is told, and marked so, if it is a limit or a wish in the user's own words.
-SELECT * FROM memory_items AS m INDEXED BY memory_core
+SELECT * FROM memory_items AS m {use_memory_core}
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND core > 0
    AND status IN ('active', 'candidate')
    AND (status = 'active'
         OR (source_type = 'user_explicit' AND speaker = ''
             AND (type = 'constraints'
-                 OR (type = 'profile' AND (mkey GLOB 'constraint.*' OR mkey GLOB 'preference.style.*'
-                                           OR mkey GLOB 'preference.reply_*')))))
+                 OR (type = 'profile' AND (substr(mkey, 1, 11) = 'constraint.'
+                                           OR substr(mkey, 1, 17) = 'preference.style.'
+                                           OR substr(mkey, 1, 17) = 'preference.reply_')))))
    AND scope IN ('persona', 'global')
    AND ((persona_id IN (:persona_id, '') AND realm = :realm) OR (core = 2 AND realm = 'real'))
    AND (:all_bots OR bot_id = :bot_id)
@@ -404,48 +386,25 @@ m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.status = 'active'
               OR (m.scope_ref <> '' AND m.scope = 'app' AND m.scope_ref = :source_app)))
         OR (m.scope = 'global' AND m.realm = 'real'))
 
--- search_memory --
--- Best first: FTS5's rank is the smaller the better, so it is turned round. The partition is inside every term of
--- :match; the columns are asked again because isolation must not hang on one mechanism.
-SELECT m.*, -fts_memory.rank AS score FROM fts_memory
-  JOIN memory_items m ON m.id = fts_memory.rowid
- WHERE fts_memory MATCH :match
-   AND {seen}
- ORDER BY fts_memory.rank LIMIT :limit;
-
 -- count_active --
 SELECT count(*) AS n FROM (
     SELECT 1 FROM memory_items
      WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
-       AND status = 'active' LIMIT :limit);
+       AND status = 'active' LIMIT :limit) few;
 
 -- same_place --
 -- What a write may replace or repeat: the live rows of one key, scope, bot and realm.
-SELECT * FROM memory_items INDEXED BY memory_by_key
+SELECT * FROM memory_items {use_memory_by_key}
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id IN (:persona_id, '')
    AND type = :type AND mkey = :mkey AND bot_id = :bot_id AND realm = :realm
    AND scope = :scope AND scope_ref = :scope_ref AND branch_id = :branch_id
    AND status IN ('active', 'candidate');
-
--- live_keys --
--- Which of many keys are in use: what a write of many asks first.
-SELECT DISTINCT m.mkey FROM json_each(:keys) wanted
- CROSS JOIN memory_items m INDEXED BY memory_by_key
-    ON m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.persona_id IN (:persona_id, '')
-   AND m.type = :type AND m.mkey = wanted.value
- WHERE m.status IN ('active', 'candidate');
 
 -- scan_memory --
 -- The same rows without the index: their terms are compared outside.
 SELECT m.* FROM memory_items m
  WHERE {seen}
  ORDER BY m.id DESC LIMIT :limit;
-
--- seen_memory --
--- Ranking knows them already; who may see them is asked again, here.
--- The ids come first (CROSS JOIN): left to itself, SQLite walks all rows of the user.
-SELECT m.* FROM json_each(:ids) wanted CROSS JOIN memory_items m ON m.id = wanted.value
- WHERE {seen};
 
 -- ids_in_session --
 SELECT m.id FROM memory_items m
@@ -475,7 +434,8 @@ VALUES (:tenant_id, :user_id, :partition_id, :memory_id, :revision, :bot_id,
 ON CONFLICT (tenant_id, user_id, partition_id, memory_id)
 DO UPDATE SET revision = excluded.revision, expires_at = excluded.expires_at,
               importance = excluded.importance, ageless = excluded.ageless,
-              vector = CASE WHEN :same_text OR terms = excluded.terms THEN vector END,
+              vector = CASE WHEN :same_text OR recall_entries.terms = excluded.terms
+                            THEN recall_entries.vector END,
               terms = excluded.terms;
 
 -- remove_entry --
@@ -491,7 +451,7 @@ SELECT memory_id, bot_id, branch_id, realm, scope, scope_ref, session_id, speake
    AND revision > :known;
 
 -- present_entries --
-SELECT memory_id FROM recall_entries INDEXED BY recall_by_revision
+SELECT memory_id FROM recall_entries {use_recall_by_revision}
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id;
 
 -- put_vector --
@@ -529,7 +489,8 @@ ON CONFLICT (tenant_id, user_id, partition_id, message_id)
 DO UPDATE SET revision = excluded.revision, bot_id = excluded.bot_id,
               branch_id = excluded.branch_id, session_id = excluded.session_id,
               importance = excluded.importance,
-              vector = CASE WHEN :same_text OR terms = excluded.terms THEN vector END,
+              vector = CASE WHEN :same_text OR talk_entries.terms = excluded.terms
+                            THEN talk_entries.vector END,
               terms = excluded.terms;
 
 -- move_talk_entry --
@@ -540,13 +501,13 @@ UPDATE talk_entries SET revision = :revision, bot_id = :bot_id, session_id = :se
 -- remove_talk_entries --
 DELETE FROM talk_entries
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id
-   AND message_id IN (SELECT value FROM json_each(:ids));
+   AND {message_id_among_ids};
 
 -- count_talk_changes --
 SELECT count(*) AS n FROM (
-    SELECT 1 FROM talk_entries INDEXED BY talk_by_revision
+    SELECT 1 FROM talk_entries {use_talk_by_revision}
      WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id
-       AND revision > :known LIMIT :limit);
+       AND revision > :known LIMIT :limit) few;
 
 -- changed_talk_entries --
 SELECT message_id, bot_id, source_app, realm, audience, session_id, role, speaker, happened_at,
@@ -556,7 +517,7 @@ SELECT message_id, bot_id, source_app, realm, audience, session_id, role, speake
    AND revision > :known;
 
 -- present_talk_entries --
-SELECT message_id FROM talk_entries INDEXED BY talk_by_revision
+SELECT message_id FROM talk_entries {use_talk_by_revision}
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id;
 
 -- put_talk_vector --
@@ -588,7 +549,7 @@ VALUES (:tenant_id, :user_id, :persona_id, :kind, :row_id, :now) ON CONFLICT DO 
 -- erased_among --
 SELECT row_id FROM erasures
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
-   AND kind = :kind AND row_id IN (SELECT value FROM json_each(:ids));
+   AND kind = :kind AND {row_id_among_ids};
 
 -- set_sources --
 UPDATE memory_items SET source_message_ids = :source_message_ids
@@ -625,7 +586,7 @@ VALUES (:tenant_id, :user_id, :persona_id, :digest, :key_digest, :now) ON CONFLI
 -- covering_tombstones --
 SELECT count(*) AS n FROM tombstones
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id IN (:persona_id, '')
-   AND digest IN (SELECT value FROM json_each(:digests));
+   AND {digest_among_digests};
 
 -- list_tombstones --
 -- What is never to be learned again, one row for each mark of a value.
@@ -645,7 +606,7 @@ DELETE FROM tombstones
 -- lift_tombstones --
 DELETE FROM tombstones
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id IN (:persona_id, '')
-   AND (digest IN (SELECT value FROM json_each(:digests)) OR key_digest = :key_digest);
+   AND ({digest_among_digests} OR key_digest = :key_digest);
 
 -- add_pending_forget --
 INSERT INTO pending_forgets (tenant_id, user_id, persona_id, message_id, status, requested_at,
@@ -664,7 +625,7 @@ SELECT * FROM pending_forgets
 -- find_pending_forgets --
 SELECT * FROM pending_forgets
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
-   AND (:message_id IS NULL OR message_id = :message_id)
+   AND (message_id = :message_id OR :message_id IS NULL)
  ORDER BY id DESC;
 
 -- add_goal --
@@ -674,7 +635,7 @@ VALUES (:tenant_id, :user_id, :persona_id, :title, :details, :status, :created_a
 -- find_goals --
 SELECT * FROM goals
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
-   AND (:status IS NULL OR status = :status) AND (:id IS NULL OR id = :id)
+   AND (status = :status OR :status IS NULL) AND (id = :id OR :id IS NULL)
  ORDER BY id;
 
 -- save_goal --
@@ -688,7 +649,7 @@ VALUES (:tenant_id, :user_id, :persona_id, :goal_id, :memory_id, :note, :created
 -- goal_links --
 SELECT * FROM goal_links
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
-   AND goal_id IN (SELECT value FROM json_each(:goal_ids))
+   AND {goal_id_among_goal_ids}
  ORDER BY id;
 
 -- record_event --
@@ -700,7 +661,7 @@ VALUES (:tenant_id, :user_id, :persona_id, :event, :memory_id, :key_label, :requ
 -- of_app --
 -- Not a statement: the lines that a reader of one app may see, wherever {of_app} stands. A line that
 -- names no app is about what all apps share.
-(:only_app = '' OR coalesce(json_extract(data, '$.source_app'), :only_app) = :only_app)
+(:only_app = '' OR coalesce({app_of_data}, :only_app) = :only_app)
 
 -- find_events --
 SELECT * FROM audit
@@ -709,7 +670,7 @@ SELECT * FROM audit
  ORDER BY id LIMIT :limit;
 
 -- find_events_of --
-SELECT * FROM audit INDEXED BY audit_by_memory
+SELECT * FROM audit {use_audit_by_memory}
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND memory_id = :memory_id
    AND id > :after_id AND ts >= :since
    AND {of_app}
@@ -753,38 +714,17 @@ DELETE FROM console_sessions WHERE key_digest = :key_digest;
 -- remove_expired_console_sessions --
 DELETE FROM console_sessions WHERE expires_at <= :now;
 
--- find_people --
--- The users of a tenant, or one of them, for whoever holds an app key.
-SELECT * FROM (
-    SELECT u.user_id, u.created_at,
-           (SELECT json_extract(m.attributes, '$.value') FROM memory_items m
-             WHERE m.tenant_id = u.tenant_id AND m.user_id = u.user_id AND m.core > 0
-               AND m.status = 'active' AND m.realm = 'real' AND m.type = 'profile'
-               AND m.mkey IN ('basic_info.address', 'basic_info.nickname', 'basic_info.name')
-             ORDER BY instr('addr nick name', substr(m.mkey, 12, 4)) LIMIT 1) AS name,
-           (SELECT group_concat(DISTINCT s.source_app) FROM sessions s
-             WHERE s.tenant_id = u.tenant_id AND s.user_id = u.user_id) AS apps,
-           (SELECT count(*) FROM memory_items m
-             WHERE m.tenant_id = u.tenant_id AND m.user_id = u.user_id
-               AND m.status = 'active') AS memories,
-           (SELECT a.ts FROM audit a WHERE a.tenant_id = u.tenant_id AND a.user_id = u.user_id
-             ORDER BY a.id DESC LIMIT 1) AS last_seen_at
-      FROM users u
-     WHERE u.tenant_id = :tenant_id AND (:user_id IS NULL OR u.user_id = :user_id))
- WHERE :text = '' OR instr(lower(user_id), :text) > 0 OR instr(lower(coalesce(name, '')), :text) > 0
- ORDER BY coalesce(last_seen_at, created_at) DESC, user_id LIMIT :limit;
-
 -- The installation's own notes belong to nobody.
 
 -- get_meta --
-SELECT value FROM meta WHERE key = :key;
+SELECT value FROM meta WHERE "key" = :key;
 
 -- set_meta --
-INSERT INTO meta (key, value) VALUES (:key, :value)
-ON CONFLICT (key) DO UPDATE SET value = excluded.value;
+INSERT INTO meta ("key", value) VALUES (:key, :value)
+ON CONFLICT ("key") DO UPDATE SET value = excluded.value;
 
 -- drop_meta --
-DELETE FROM meta WHERE key = :key;
+DELETE FROM meta WHERE "key" = :key;
 
 -- Upkeep: the server's own work, over all owners.
 
@@ -815,7 +755,7 @@ SELECT * FROM jobs
 -- One user after another; what is due in a session that is being worked on waits.
 SELECT * FROM jobs j
  WHERE status IN ('pending', 'failed', 'processing') AND next_try_at <= :now
-   AND (tenant_id, user_id) > (:tenant_id, :user_id)
+   AND (tenant_id, user_id) > (:after_tenant, :after_user)
    AND (:only = '' OR task_type = :only)
    AND (task_type = 'profile' OR NOT EXISTS (
        SELECT 1 FROM jobs b
@@ -861,33 +801,35 @@ SELECT s.* FROM sessions s
  LIMIT :limit;
 
 -- queue_depth --
-SELECT tenant_id, sum(status <> 'dead') AS waiting, sum(status = 'dead') AS dead,
+SELECT tenant_id, sum(CASE WHEN status <> 'dead' THEN 1 ELSE 0 END) AS waiting,
+       sum(CASE WHEN status = 'dead' THEN 1 ELSE 0 END) AS dead,
        min(CASE WHEN status <> 'dead' THEN created_at END) AS oldest
   FROM jobs WHERE status <> 'completed' GROUP BY tenant_id;
 
 -- reconcile --
 -- A message stands somewhere if its session has digested it, waits, or was given up.
 SELECT count(*) AS messages,
-       coalesce(sum(s.id IS NOT NULL AND m.id <= s.watermark), 0) AS digested,
-       coalesce(sum(s.id IS NOT NULL AND m.id > s.watermark AND d.session_ref IS NOT NULL), 0)
-           AS dead,
-       coalesce(sum(s.id IS NOT NULL AND m.id > s.watermark AND d.session_ref IS NULL
-                    AND s.waiting > 0), 0) AS waiting,
-       coalesce(sum(s.id IS NULL), 0) AS unclaimed
+       coalesce(sum(CASE WHEN m.id <= s.watermark THEN 1 ELSE 0 END), 0) AS digested,
+       coalesce(sum(CASE WHEN m.id > s.watermark AND d.session_ref IS NOT NULL THEN 1 ELSE 0 END),
+                0) AS dead,
+       coalesce(sum(CASE WHEN m.id > s.watermark AND d.session_ref IS NULL AND s.waiting > 0
+                         THEN 1 ELSE 0 END), 0) AS waiting,
+       coalesce(sum(CASE WHEN s.id IS NULL THEN 1 ELSE 0 END), 0) AS unclaimed
   FROM messages m
   LEFT JOIN sessions s
     ON s.tenant_id = m.tenant_id AND s.user_id = m.user_id AND s.persona_id = m.persona_id
    AND s.session_id = m.session_id AND s.bot_id = m.bot_id AND s.source_app = m.source_app
    AND s.branch_id = m.branch_id
-  LEFT JOIN (SELECT DISTINCT session_ref FROM jobs
-              WHERE status = 'dead' AND task_type NOT IN ('archive', 'profile')) d ON d.session_ref = s.id
+  LEFT JOIN (SELECT DISTINCT tenant_id, user_id, session_ref FROM jobs
+              WHERE status = 'dead' AND task_type NOT IN ('archive', 'profile')) d
+    ON d.tenant_id = s.tenant_id AND d.user_id = s.user_id AND d.session_ref = s.id
  WHERE m.hidden_at IS NULL;
 
 -- adopt_messages --
 INSERT INTO sessions (tenant_id, user_id, persona_id, session_id, bot_id, source_app, branch_id,
                       waiting, rounds, waiting_since, last_active)
 SELECT tenant_id, user_id, persona_id, session_id, bot_id, source_app, branch_id,
-       count(*), sum(role = 'user'), :now, max(created_at)
+       count(*), sum(CASE WHEN role = 'user' THEN 1 ELSE 0 END), :now, max(created_at)
   FROM messages WHERE true
  GROUP BY tenant_id, user_id, persona_id, session_id, bot_id, source_app, branch_id
 ON CONFLICT (tenant_id, user_id, persona_id, session_id, bot_id, source_app, branch_id)
@@ -898,7 +840,7 @@ DO UPDATE SET waiting = (
                      AND m.session_id = sessions.session_id AND m.bot_id = sessions.bot_id
                      AND m.source_app = sessions.source_app
                      AND m.branch_id = sessions.branch_id AND m.id > sessions.watermark),
-              waiting_since = coalesce(waiting_since, excluded.waiting_since);
+              waiting_since = coalesce(sessions.waiting_since, excluded.waiting_since);
 
 -- old_messages --
 -- What is part of a session goes only after it was archived.
@@ -931,17 +873,18 @@ DELETE FROM jobs WHERE status = 'completed' AND completed_at < :before_ts;
 DELETE FROM audit WHERE ts < :before_ts;
 
 -- unembedded --
-SELECT m.*, e.partition_id, e.terms FROM recall_entries e INDEXED BY recall_unembedded
-  JOIN memory_items m ON m.id = e.memory_id
+SELECT m.*, e.partition_id, e.terms FROM recall_entries e {use_recall_unembedded}
+  JOIN memory_items m
+    ON m.tenant_id = e.tenant_id AND m.user_id = e.user_id AND m.id = e.memory_id
  WHERE e.vector IS NULL AND e.memory_id > :after_id
  ORDER BY e.memory_id LIMIT :limit;
 
 -- count_unembedded --
 SELECT count(*) AS n FROM recall_entries
- WHERE vector IS NULL AND (:tenant_id IS NULL OR tenant_id = :tenant_id);
+ WHERE vector IS NULL AND (tenant_id = :tenant_id OR :tenant_id IS NULL);
 
 -- count_entries --
-SELECT count(*) AS n FROM recall_entries WHERE :tenant_id IS NULL OR tenant_id = :tenant_id;
+SELECT count(*) AS n FROM recall_entries WHERE tenant_id = :tenant_id OR :tenant_id IS NULL;
 
 -- entries_after --
 SELECT tenant_id, user_id, partition_id, memory_id AS entry_id, vector IS NOT NULL AS embedded
@@ -952,17 +895,18 @@ SELECT tenant_id, user_id, partition_id, memory_id AS entry_id, vector IS NOT NU
 
 -- talk_unembedded --
 -- Newest first: what was just said is asked about soonest.
-SELECT m.*, e.partition_id, e.terms FROM talk_entries e INDEXED BY talk_unembedded
-  JOIN messages m ON m.id = e.message_id
+SELECT m.*, e.partition_id, e.terms FROM talk_entries e {use_talk_unembedded}
+  JOIN messages m
+    ON m.tenant_id = e.tenant_id AND m.user_id = e.user_id AND m.id = e.message_id
  WHERE e.vector IS NULL AND (:after_id = 0 OR e.message_id < :after_id)
  ORDER BY e.message_id DESC LIMIT :limit;
 
 -- count_talk_unembedded --
 SELECT count(*) AS n FROM talk_entries
- WHERE vector IS NULL AND (:tenant_id IS NULL OR tenant_id = :tenant_id);
+ WHERE vector IS NULL AND (tenant_id = :tenant_id OR :tenant_id IS NULL);
 
 -- count_talk_entries --
-SELECT count(*) AS n FROM talk_entries WHERE :tenant_id IS NULL OR tenant_id = :tenant_id;
+SELECT count(*) AS n FROM talk_entries WHERE tenant_id = :tenant_id OR :tenant_id IS NULL;
 
 -- talk_entries_after --
 SELECT tenant_id, user_id, partition_id, message_id AS entry_id, vector IS NOT NULL AS embedded
@@ -977,12 +921,12 @@ SELECT * FROM messages WHERE id <= :upto ORDER BY id DESC LIMIT :limit;
 -- count_unindexed_talk --
 SELECT count(*) AS n FROM messages
  WHERE id <= :upto AND hidden_at IS NULL AND role IN ('user', 'assistant')
-   AND (:tenant_id IS NULL OR tenant_id = :tenant_id);
+   AND (tenant_id = :tenant_id OR :tenant_id IS NULL);
 
 -- kept_page_folders --
 -- Of everybody: the hub looks at them by itself.
 SELECT * FROM page_folders
- WHERE (tenant_id, user_id, persona_id) > (:tenant_id, :user_id, :persona_id)
+ WHERE (tenant_id, user_id, persona_id) > (:after_tenant, :after_user, :after_persona)
  ORDER BY tenant_id, user_id, persona_id LIMIT :limit;
 
 -- keep_page_folder --
