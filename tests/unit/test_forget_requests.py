@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plastic_memories.language.reading.forget_requests import find_forget_request, names_topic
+from plastic_memories.language.corrections.forget_requests import find_forget_request, names_topic
 
 JUST_BEFORE = """
 刚才那句别记 随口一说

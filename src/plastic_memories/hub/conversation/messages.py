@@ -16,7 +16,7 @@ from plastic_memories.hub.formation.learn_at_once import (
 from plastic_memories.hub.transactions.audit_events import record_event
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
-from plastic_memories.language.reading.forget_requests import find_forget_request
+from plastic_memories.language.corrections.forget_requests import find_forget_request
 from plastic_memories.model.job import Job, Trigger
 from plastic_memories.model.key import Caller
 from plastic_memories.model.message import AppendOutcome, Message, Role, visible_message

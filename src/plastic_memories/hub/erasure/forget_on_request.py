@@ -33,7 +33,7 @@ from plastic_memories.hub.transactions.audit_events import (
 )
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.version_chain import refresh_slot, visible_memory
-from plastic_memories.language.reading.forget_requests import SpokenForgetRequest
+from plastic_memories.language.corrections.forget_requests import SpokenForgetRequest
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Draft, Memory, MemoryType, SourceType, Status
 from plastic_memories.model.message import (

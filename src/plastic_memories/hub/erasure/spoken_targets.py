@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from plastic_memories.language.reading.forget_requests import (
+from plastic_memories.language.corrections.forget_requests import (
     SpokenForgetRequest,
     find_forget_request,
     names_topic,

@@ -8,7 +8,7 @@ from plastic_memories.language.text.lazy_regex import regex
 
 
 @dataclass(frozen=True, slots=True)
-class StatementKind:
+class CorrectableKind:
     """A kind: clauses that change it, clauses that state it, and the keys of its memories."""
 
     name: str
@@ -18,14 +18,14 @@ class StatementKind:
 
 
 _KINDS = (
-    StatementKind(
+    CorrectableKind(
         "name",
         r"(?:叫|喊|称呼)我|我(?:不|唔)(?:是|系)?叫|改名|称呼"
         r"|\bcall(?:ing|ed)? me\b|\bmy name\b|\bgo by\b",
         r"叫我|我叫|我系[^，]{1,8}$|名字|称呼|\b(?:call me|my name|i'm|im|this is|will do)\b",
         ("basic_info.name", "basic_info.address", "basic_info.nickname"),
     ),
-    StatementKind(
+    CorrectableKind(
         "job",
         r"调岗|换(?:了)?(?:份|个)?工作|跳槽|辞(?:职|了)|离职|裸辞|被裁|转行|转岗|升职|转(?:咗)?工|劈炮|新工作"
         r"|\bhanded in my notice\b|\bresigned\b|\bnew job\b|\bpromot\w+|\blaid off\b"
@@ -37,7 +37,7 @@ _KINDS = (
         r"|\bi(?:'m| am|m) an? \w+(?: \w+)? (?:at|for)\b|\bi (?:run|drive|teach) \w+",
         ("basic_info.job", "basic_info.workplace", "basic_info.company", "basic_info.occupation"),
     ),
-    StatementKind(
+    CorrectableKind(
         "home",
         r"搬(?:家|到|去|咗|了)"
         r"|\b(?:i|i'm|im|i've|we|we're) (?:\w+ )?mov(?:ed|ing) (?:out|to|in|house|flat|back)\b"
@@ -45,14 +45,14 @@ _KINDS = (
         r"(?<![不得记停拦忍])住|租|搬|\b(?:live|living|rent|renting|move|moving|flat|apartment)\b",
         ("basic_info.place", "basic_info.home", "basic_info.city", "basic_info.location"),
     ),
-    StatementKind(
+    CorrectableKind(
         "school",
         r"学校|转学|转专业|换专业|退学|(?:[一二三四五六七八九十\d]中|大学)的|\b(?:school|uni|college|major)\b",
         r"学校|[一二三四五六七八九十\d]中|大学|中学|专业|读[^，]{1,6}|念[^，]{1,6}"
         r"|\b(?:school|uni|university|college|major|study|studying)\b",
         ("basic_info.school", "basic_info.major", "basic_info.grade"),
     ),
-    StatementKind(
+    CorrectableKind(
         "partner",
         r"(?:分手|掰了|离婚|分(?:了|咗)$)|(?:跟|和|同)[^，]{1,8}(?:分|散|离)(?:了|咗|手)"
         r"|\bbroke up\b|\bbroken up\b|\bsplit up\b|\bdivorced?\b|\bdumped\b",
@@ -64,14 +64,14 @@ _KINDS = (
             "relationship.status",
         ),
     ),
-    StatementKind(
+    CorrectableKind(
         "pet",
         r"不养了|唔养(?:了|喇|啦)|送(?:人|走|俾人)"
         r"|\bgave (?:him|her|it|them|the \w+) away\b|\brehomed\b",
         r"养(?:了|咗)?|猫|狗|仓鼠|兔|鸟|鱼|\b(?:cat|dog|puppy|kitten|hamster|rabbit|bird|pet)\b",
         ("relationship.pet",),
     ),
-    StatementKind(
+    CorrectableKind(
         "ailment",
         r"好返|痊愈|病好|已经好了|好全了|\bhealed\b|\ball better\b|\brecovered\b",
         r"整亲|扭|受伤|肿|疼|痛|发烧|感冒|骨折|病|\b(?:sprain\w*|hurt|broke|broken|sore|sick|flu|cold)\b",
