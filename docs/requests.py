@@ -200,6 +200,105 @@ REFUSALS = [
     ),
 ]
 
+KEEPING = [
+    _post(
+        "A plain fact, in English",
+        "/memory/write",
+        {"type": "fact", "key": "tea", "content": "Likes green tea in the morning"},
+        'data.memory_status = "active"',
+        "data.memory_id = 4",
+    ),
+    _post(
+        "Many at once; a bad one does not stop the rest",
+        "/memory/write",
+        {
+            "items": [
+                {"type": "fact", "key": "cat", "content": "家里有一只叫豆豆的猫"},
+                {"type": "no such type", "key": "x", "content": "x"},
+            ]
+        },
+        "data.written = 1",
+        "data.skipped[0].index = 1",
+    ),
+    _post(
+        "Found by its words, in either language",
+        "/memory/recall",
+        {"query": "what tea?", "explain": True},
+        'data.PERSONA_MEMORY[0].key = "tea"',
+        'data.explain[0].found_by contains "text"',
+    ),
+    _post(
+        "Correct a memory: a new version",
+        "/memory/update",
+        {"memory_id": 4, "content": "Likes oolong tea in the morning"},
+        "data.updated = true",
+        "data.memory_id = 6",
+    ),
+    _get(
+        "… and its history",
+        "/memory/history",
+        {**_P1, "memory_id": 6},
+        "data.items[0].id = 4",
+        "data.items[1].id = 6",
+    ),
+    _get(
+        "List, a page at a time",
+        "/memory/list",
+        {**_P1, "type": "fact", "limit": 1},
+        "data.items[0].id = 6",
+        "data.next_cursor exists",
+    ),
+    _post(
+        "A candidate …",
+        "/memory/write",
+        {"type": "values", "key": "style", "content": "先给结论，再讲理由"},
+        'data.memory_status = "candidate"',
+        "data.memory_id = 7",
+    ),
+    _post("… and a no", "/memory/reject", {"memory_id": 7}, "data.updated = true"),
+    _post(
+        "Several at once: this one has its answer already",
+        "/memory/reject",
+        {"memory_ids": [7]},
+        "data.updated = false",
+        'data.items[0].memory_status = "revoked"',
+    ),
+    _refused(
+        "The hub has done nothing by itself that could be undone",
+        "/memory/undo",
+        {"audit_id": 1},
+        "status = 409",
+        'error.code = "conflict"',
+    ),
+    _post(
+        "What would be forgotten? Nothing is, yet",
+        "/memory/forget",
+        {"query": "豆豆", "dry_run": True},
+        "data.deleted = 0",
+        "data.memory_ids = [5]",
+    ),
+    _post(
+        "Forget it, and never learn it again",
+        "/memory/forget",
+        {"memory_id": 5, "never_again": True},
+        "data.deleted = 1",
+        "data.receipt.never_again = true",
+    ),
+]
+
+PAGES = [
+    _post("The text index, made anew", "/memory/rebuild", {}, 'data.status = "ok"'),
+    _post(
+        "Write what is known into core.md, and take in what was written there",
+        "/memory/pages/sync",
+        {},
+        'data.items[0].page = "memory://core"',
+        'data.items[1].page = "memory://persona/core"',
+    ),
+    _get("Core page and index", "/memory/pages", _P1, 'data.core.id = "memory://core"'),
+    _get("One page", "/memory/page", {**_P1, "page_id": "memory://core"}, "data.text exists"),
+]
+
 TALK = [
     _post(
         "Who the persona is",
@@ -278,102 +377,6 @@ TALK = [
         'data.profile_markdown contains "小忆"',
         'data.profile_markdown contains "tcmiku"',
     ),
-]
-
-KEEPING = [
-    _post(
-        "A plain fact, in English",
-        "/memory/write",
-        {"type": "fact", "key": "tea", "content": "Likes green tea in the morning"},
-        'data.memory_status = "active"',
-        "data.memory_id = 6",
-    ),
-    _post(
-        "Many at once; a bad one does not stop the rest",
-        "/memory/write",
-        {
-            "items": [
-                {"type": "fact", "key": "cat", "content": "家里有一只叫豆豆的猫"},
-                {"type": "no such type", "key": "x", "content": "x"},
-            ]
-        },
-        "data.written = 1",
-        "data.skipped[0].index = 1",
-    ),
-    _post(
-        "Found by its words, in either language",
-        "/memory/recall",
-        {"query": "what tea?", "explain": True},
-        'data.PERSONA_MEMORY[0].key = "tea"',
-        'data.explain[0].found_by contains "text"',
-    ),
-    _post(
-        "Correct a memory: a new version",
-        "/memory/update",
-        {"memory_id": 6, "content": "Likes oolong tea in the morning"},
-        "data.updated = true",
-        "data.memory_id = 8",
-    ),
-    _get(
-        "… and its history",
-        "/memory/history",
-        {**_P1, "memory_id": 8},
-        "data.items[0].id = 6",
-        "data.items[1].id = 8",
-    ),
-    _get(
-        "List, a page at a time",
-        "/memory/list",
-        {**_P1, "type": "fact", "limit": 1},
-        "data.items[0].id = 8",
-        "data.next_cursor exists",
-    ),
-    _post(
-        "A candidate …",
-        "/memory/write",
-        {"type": "values", "key": "style", "content": "先给结论，再讲理由"},
-        'data.memory_status = "candidate"',
-        "data.memory_id = 9",
-    ),
-    _post("… and a no", "/memory/reject", {"memory_id": 9}, "data.updated = true"),
-    _post(
-        "Several at once: this one has its answer already",
-        "/memory/reject",
-        {"memory_ids": [9]},
-        "data.updated = false",
-        'data.items[0].memory_status = "revoked"',
-    ),
-    _refused(
-        "The hub has done nothing by itself that could be undone",
-        "/memory/undo",
-        {"audit_id": 1},
-        "status = 409",
-        'error.code = "conflict"',
-    ),
-    _post(
-        "What would be forgotten? Nothing is, yet",
-        "/memory/forget",
-        {"query": "豆豆", "dry_run": True},
-        "data.deleted = 0",
-        "data.memory_ids = [7]",
-    ),
-    _post(
-        "Forget it, and never learn it again",
-        "/memory/forget",
-        {"memory_id": 7, "never_again": True},
-        "data.deleted = 1",
-        "data.receipt.never_again = true",
-    ),
-    _post("The text index, made anew", "/memory/rebuild", {}, 'data.status = "ok"'),
-    _post(
-        "Write what is known into core.md, and take in what was written there",
-        "/memory/pages/sync",
-        {},
-        'data.items[0].page = "memory://core"',
-        'data.items[1].page = "memory://persona/core"',
-    ),
-    _get("Core page and index", "/memory/pages", _P1, 'data.core.id = "memory://core"'),
-    _get("One page", "/memory/page", {**_P1, "page_id": "memory://core"}, "data.text exists"),
 ]
 
 FORMATION = [
@@ -586,8 +589,9 @@ REQUESTS: list[Example] = [
     *SLOTS,
     *GOALS,
     *REFUSALS,
-    *TALK,
     *KEEPING,
+    *TALK,
+    *PAGES,
     *FORMATION,
     *OPERATIONS,
     *PROXY,

@@ -31,10 +31,11 @@ from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.reading.message_reading import ReadClause
 from plastic_memories.language.text import lazy_regex as lazy
 from plastic_memories.model.card import Card
+from plastic_memories.model.entry import Listener
 from plastic_memories.model.formation import TalkWindow
 from plastic_memories.model.memory import Draft, Memory, MemoryType, SourceType, Status
 from plastic_memories.model.message import Message, Role
-from plastic_memories.model.owner import Owner, Realm, User
+from plastic_memories.model.owner import Owner, Realm, User, Viewpoint
 from plastic_memories.model.page import Encoding
 from plastic_memories.rules.lifecycle.retelling import ForgottenStatement, forgotten_statements
 from plastic_memories.rules.lifecycle.transitions import ConfirmOptions, memory_from_draft
@@ -248,6 +249,7 @@ _PLAIN: dict[Any, Any] = {
     Encoding: Encoding(),
     BlockStyle: style_for("en", UTC, ()),
     ConfirmOptions: ConfirmOptions(),
+    Listener: Listener(Viewpoint(OWNER)),
     Assessment: trained_heads().assess("我养了两只猫"),
     Decision: Decision(KeepAs.NOTE, StatementKind.PET, 0.9),
     PageMergePlan: PageMergePlan({}),

@@ -6,6 +6,7 @@ import random
 
 TURNS = 1_000
 MOST_JUNK = 0.02
+MOST_NOTES = 0.1
 
 TOLD = {
     3: "我叫林晓",

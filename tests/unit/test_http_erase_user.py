@@ -17,7 +17,7 @@ from plastic_memories.model.owner import User
 
 # Nothing else in these tests holds this word.
 WORD = "quokka"
-KEPT_TABLES = {"audit", "erasures", "jobs", "recall_partitions", "api_keys"}
+KEPT_TABLES = {"audit", "erasures", "jobs", "recall_partitions", "talk_partitions", "api_keys"}
 
 
 async def fill(api: Api) -> None:

@@ -307,7 +307,7 @@ async def test_without_the_package_the_door_says_what_to_install(
     answer = await api.post("/mcp")
 
     refused(answer, 404, "not_found")
-    assert "plastic-memories[mcp]" in answer.json()["error"]["message"]
+    assert "pip install '.[mcp]'" in answer.json()["error"]["message"]
 
 
 def test_a_hub_starts_without_the_package() -> None:

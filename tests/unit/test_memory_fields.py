@@ -19,8 +19,8 @@ NOT_SENT = {"branch_id"}
 # Persona and key stand under other names too; the rest is of use to the hub alone.
 NOT_SHOWN = {"owner", "root_id", "idempotency_key", "told_to"}
 ONLY_SHOWN = {"persona_id", "mkey"}
-# How long it lives is said in two ways, and `temporary` stores nothing.
-ONLY_SENT = {"ttl_seconds", "temporary"}
+# How long it lives is said in two ways, `temporary` stores nothing, and the rest names a session.
+ONLY_SENT = {"ttl_seconds", "temporary", "platform", "message_type"}
 SAMPLE = replace(FULL, id=7, root_id=3, source_message_ids=(5,), supersedes_id=3)
 
 

@@ -61,8 +61,9 @@ def test_a_filter_is_written_in_the_words_of_its_engine() -> None:
     statement, params = select(ARRAYS, "memory_items", wanted)
 
     assert statement.driver_text == (
-        "SELECT * FROM memory_items WHERE tenant_id = $1 AND user_id = $2 AND persona_id = $3 "
-        "AND id = ANY($4) AND (content ILIKE $5 OR mkey ILIKE $5) ORDER BY id DESC LIMIT $6"
+        "SELECT * FROM memory_items WHERE tenant_id = $1 AND user_id = $2 "
+        "AND persona_id IN ($3, '') AND id = ANY($4) AND (content ILIKE $5 OR mkey ILIKE $5) "
+        "ORDER BY id DESC LIMIT $6"
     )
     assert params == {"ids": [5, 4, 3, 2, 1], "containing": "%50\\%%", "limit": 7}
 

@@ -54,7 +54,7 @@ COMMANDS = {
     "keys": ("operations.keys", "Create, list and revoke API keys."),
     "rekey": (
         "transfer.rekey_bots",
-        "Move a user's memories and messages to another bot or session.",
+        "Move memories and messages to another bot or session.",
     ),
     "backup": ("operations.backup", "Copy the database to one file, while the hub runs."),
     "restore": ("operations.backup", "Replace the database with a backup."),

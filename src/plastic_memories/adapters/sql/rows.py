@@ -24,6 +24,7 @@ _FIXED_MEMORY_COLUMNS = frozenset({
     *OWNER_COLUMNS, "type", "mkey", "scope", "scope_ref", "realm", "bot_id", "source_app",
     "session_id", "branch_id", "source_type", "source_ref", "speaker", "source_message_ids",
     "occurred_at", "created_at", "last_recalled_at", "recall_count", "idempotency_key",
+    "told_to",
 })  # fmt: skip
 _NEW_MESSAGE_COLUMNS = tuple(
     column for column in MESSAGE_COLUMNS if column not in ("hidden_at", "hidden_spans")

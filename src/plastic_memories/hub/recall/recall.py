@@ -30,7 +30,7 @@ from plastic_memories.language.questions.intent import detect_intent
 from plastic_memories.language.text.token_count import estimate_tokens
 from plastic_memories.model.entry import Listener
 from plastic_memories.model.memory import Memory
-from plastic_memories.model.message import Message
+from plastic_memories.model.message import Message, MessageCorrection
 from plastic_memories.model.owner import User
 from plastic_memories.model.page import CORE_NAME
 from plastic_memories.model.persona import UserSettings
@@ -187,10 +187,9 @@ class Recall:
         said = structure.lines.visible_utterances(found.utterances)
         found = replace(found, hits=hits, near_misses=misses, utterances=said)
         structure = replace(structure, pages=done.get("pages", PersonaPages()))
-        talk = self._choose_snippets(query, structure, found, done.get("snippets", ()))
-        corrections = visible_corrections(
-            done.get("corrections", ()), query, structure.lines, structure.listener
-        )
+        recent, corrected = done.get("snippets", ((), ()))
+        talk = self._choose_snippets(query, structure, found, recent)
+        corrections = visible_corrections(corrected, query, structure.lines, structure.listener)
         parts = _Parts(query, structure, found, talk, corrections)
         recollection, unwritten = await self._compose_in_time(parts, ends_at)
         # Who asks why looks at the memories, and does not use them.
@@ -209,8 +208,7 @@ class Recall:
         engine, storage = _snapshot_engine(self.engine), self.storage.backend
         works: dict[str, SnapshotWork] = {"structure": self._load_core}
         if "snippets" in include:
-            works["snippets"] = self.snippets.find_recent
-            works["corrections"] = find_corrections
+            works["snippets"] = self._find_talk
         done: dict[str, Any] = {}
         query = self._what_to_search(query, include)
         searched = query.types != frozenset() or query.quote_limit > 0
@@ -233,6 +231,11 @@ class Recall:
             rest["search"] = self._search(query, started + query.deadline_s)
         more, late = await gather_until(rest, left_s + _GRACE_S)
         return done | more, late
+
+    def _find_talk(
+        self, stores: Stores, query: RecallQuery
+    ) -> tuple[Sequence[Message], Sequence[MessageCorrection]]:
+        return self.snippets.find_recent(stores, query), find_corrections(stores, query)
 
     def _what_to_search(self, query: RecallQuery, include: Collection[str]) -> RecallQuery:
         """Return the query for the engine: memories, messages, or both."""

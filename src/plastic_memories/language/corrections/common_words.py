@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from plastic_memories.language.text.tokens import content_terms, normalise_script
 
 _CHINESE = """
@@ -25,8 +27,13 @@ something nothing everyone someone man boy girl guy morning night evening aftern
 either lol haha lmao btw tho though omg ninety eighty seventy sixty fifty forty thirty
 twenty ten nine eight seven six five four three two wait hear heard
 """
-COMMON_TERMS = frozenset(
-    term
-    for word in normalise_script(f"{_CHINESE} {_ENGLISH}").split()
-    for term in content_terms(word)
-)
+
+
+@cache
+def common_terms() -> frozenset[str]:
+    """Return the terms of the common words; made when first needed, not at the start."""
+    return frozenset(
+        term
+        for word in normalise_script(f"{_CHINESE} {_ENGLISH}").split()
+        for term in content_terms(word)
+    )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from plastic_memories.language.corrections.common_words import COMMON_TERMS
+from plastic_memories.language.corrections.common_words import common_terms
 from plastic_memories.language.corrections.cues import (
     CUES,
     NOT_STATED,
@@ -148,6 +148,7 @@ def topic_terms(text: str) -> list[str]:
 
 
 def _terms(text: str) -> list[str]:
-    terms = [term for term in content_terms(text) if term not in COMMON_TERMS]
+    common = common_terms()
+    terms = [term for term in content_terms(text) if term not in common]
     # A single Chinese character is in too many words.
     return [term for term in terms if len(term) > 1]
