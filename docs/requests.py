@@ -546,7 +546,10 @@ OPERATIONS = [
         'body contains "lighthouse"',
     ),
     _get(
-        "What “forget that” in the chat has hidden", "/memory/forget/pending", {}, "data.items = []"
+        "What “forget that” in the chat has hidden",
+        "/memory/forget/pending",
+        _P1,
+        "data.items = []",
     ),
     Example(
         "Undo a “forget that”, as long as it is not final",

@@ -40,12 +40,12 @@ async def corrections(api: Api) -> list[Json]:
 
 async def test_a_name_that_is_refused_is_no_longer_active(api: Api) -> None:
     await said(api, "hi 你好呀 我叫Kelvin")
-    known = await api.listed(type="profile")
+    known = await api.listed(key_prefix="basic_info.")
 
     await said(api, "喂 唔好再叫我Kelvin", day=1)
 
     assert any("Kelvin" in row for row in known)
-    assert not any("Kelvin" in row for row in await api.listed(type="profile"))
+    assert not any("Kelvin" in row for row in await api.listed(key_prefix="basic_info."))
 
 
 async def test_an_event_that_no_rule_can_move_ends_with_its_correction(api: Api) -> None:
