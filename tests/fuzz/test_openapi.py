@@ -28,6 +28,7 @@ BEYOND_SCHEMA = {
     "/persona/create_from_template",
     "/persona/import_card",
     "/persona/delete",
+    "/user/erase",
     "/user/settings",
 }
 
