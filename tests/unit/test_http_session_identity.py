@@ -141,3 +141,12 @@ def test_no_two_sessions_have_one_key(
     assert max(map(len, keys)) <= 200
     plain = plain_session_id(keys[0], *one[1:])
     assert session_key(plain, *one[1:]) == keys[0]
+
+
+async def test_a_group_whose_platform_is_left_out_hears_no_private_words(api: Api) -> None:
+    await api.say("我在看心理医生", session_id="F", platform="qq", message_type="FriendMessage")
+    await api.say("大家好", session_id="G", platform="qq", message_type="GroupMessage")
+
+    found = await api.recall("心理医生", session_id="G")
+
+    assert "心理医生" not in found["turn_block"]["text"]

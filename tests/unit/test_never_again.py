@@ -67,3 +67,16 @@ async def test_what_is_forbidden_while_a_model_reads_is_left_out_too(start_hub: 
     await replace(api.hub.job_runner, digest=digest_by_model).run_all_due("w")
 
     assert await api.listed("all", type="summary") == ["聊到：叫我 tcmiku"]
+
+
+async def test_a_new_utterance_of_it_is_stored_and_not_recalled(api: Api) -> None:
+    [learned] = (await api.learn("我喜欢榴莲蛋糕"))["items"]
+    await api.did("/memory/forget", memory_id=learned["memory_id"], never_again=True)
+
+    await api.say("我喜欢榴莲蛋糕", session_id="s2")
+    assert api.hub is not None
+    await api.hub.job_runner.run_all_due("w")
+
+    found = await api.recall("榴莲蛋糕")
+    assert "榴莲" not in found["stable_block"]["text"] + found["turn_block"]["text"]
+    assert (await api.saw("/messages/recent"))["messages"][0]["content"] == "我喜欢榴莲蛋糕"

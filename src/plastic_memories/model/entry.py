@@ -75,6 +75,13 @@ class Listener:
     view: Viewpoint
     audience: Audience = Audience.UNKNOWN
     member: str = ""
+    is_known: bool = True  # whether anything was said in the session before
+
+    def may_hear_private_words_of(self, member: str) -> bool:
+        """Return whether words of another private session may be told in this one."""
+        if self.audience is Audience.UNKNOWN and not self.is_known:
+            return False  # it may be a group whose platform was left out
+        return not member or member == self.member
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +108,7 @@ class TalkVisibility:
             return False
         if self.audience is not Audience.PRIVATE or self.session_id == view.session_id:
             return True
-        return not self.member or self.member == listener.member
+        return listener.may_hear_private_words_of(self.member)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -128,7 +128,13 @@ class MessageHistory:
         fresh = [
             message for message, outcome in zip(masked, stored, strict=True) if not outcome.deduped
         ]
-        light = filter(is_worth_reading_at_once, fresh) if read_at_once else ()
+        # What must never be learned again must not be quoted either.
+        has_marks = read_at_once and stores.tombstones.has_any(owner)
+        light = (
+            message
+            for message in fresh
+            if read_at_once and (has_marks or is_worth_reading_at_once(message))
+        )
         at_once = {conversation_of(message) for message in light}
         return stored, self._count_waiting(stores, fresh, at_once, now)
 

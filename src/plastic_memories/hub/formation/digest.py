@@ -19,6 +19,7 @@ from plastic_memories.hub.formation.covered_statements import (
     CoveredStatements,
     find_covered_statements,
 )
+from plastic_memories.hub.formation.covered_talk import hide_covered_talk
 from plastic_memories.hub.formation.jobs import (
     FormationOptions,
     check_lease,
@@ -232,6 +233,7 @@ class Digest:
             _check_unchanged(stores, reading)
             _check_not_forgotten(stores, job, output)
             memory_ids = _store_drafts(stores, job, output, now)
+            hide_covered_talk(stores, job.owner, (*output.drafts, *output.repeats), now)
             # Last, so that what the same messages taught can be corrected as well.
             hub, messages = hub_caller(job.owner.user), reading.window.messages
             link_replaced(stores, job.owner, output.replaced)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from plastic_memories.errors import Conflict
 from plastic_memories.hub.formation.correcting_messages import apply_corrections
+from plastic_memories.hub.formation.covered_talk import hide_covered_talk
 from plastic_memories.hub.formation.digest import Digest, recalled_texts
 from plastic_memories.hub.formation.jobs import (
     FormationOptions,
@@ -95,8 +96,8 @@ class LearnAtOnce:
             return []
         known = fingerprints(talk.recalled)
         found = self.digest.judge.extract(talk.messages, talk.time_zone)
-        needed = [draft for draft in (*found, *unread) if is_always_known(draft.key)]
-        accepted = (draft for _, draft in self.digest.screening.screen_drafts(needed)[0])
+        screened, _ = self.digest.screening.screen_drafts([*found, *unread])
+        accepted = (draft for _, draft in screened)
         return [draft for draft in accepted if not is_injected_echo(draft, known)]
 
     def _store(
@@ -108,8 +109,10 @@ class LearnAtOnce:
             return None
         now = self.digest.storage.clock.now()
         caller = hub_caller(job.owner.user)
-        written = [store_learned_draft(stores, caller, job.owner, draft, now) for draft in drafts]
+        needed = [draft for draft in drafts if is_always_known(draft.key)]
+        written = [store_learned_draft(stores, caller, job.owner, draft, now) for draft in needed]
         ids = [outcome.memory.id for outcome in written if outcome.memory is not None]
+        hide_covered_talk(stores, job.owner, drafts, now)
         apply_corrections(stores, caller, job.owner, talk.messages, now)
         done = complete_job(stores, job, ids, now)
         # What was stored while this job ran did not open another one.

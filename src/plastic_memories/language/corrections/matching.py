@@ -16,6 +16,7 @@ from plastic_memories.language.corrections.statement_kinds import (
     states_kind,
     value_types,
 )
+from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.language.text.tokens import content_terms, normalise_script
 
 # At least so much of the named old value must be in the earlier statement.
@@ -36,6 +37,13 @@ _RARITY = ((4, 0.004, 1.0), (10, 0.01, 0.8), (25, 0.02, 0.55))
 _COMMON_WEIGHT = 0.2
 # A person has several names at a time.
 _NAMES = "name"
+# What is said of relatives, or only supposed, does not change with the speaker.
+_NOT_OF_SPEAKER = regex(
+    r"我(?:的)?(?:爸|妈|父|母|哥|姐|弟|妹|爷|奶|外婆|外公|姥|舅|姑|姨|叔|婶|孩子|儿子|女儿|闺女|"
+    r"朋友|同事|同学|室友|细佬|阿妈|阿爸|家人|父母)|^(?:他|她|佢)|(?:要是|如果|假如|万一)|"
+    r"\b(?:my (?:mum|mom|mother|dad|father|parents|sister|brother|son|daughter|kid|kids|friend|"
+    r"cousin|aunt|uncle|grandma|grandpa|nan)|if i|if we)\b"
+)
 # Keys of facts that a correction of something else must not end.
 _SINGLE_FACTS = ("basic_info.", "relationship.", "constraint.")
 # Of these the words are kept as they were said, with the dose or the time.
@@ -74,7 +82,7 @@ def match_score(statement: CorrectionStatement, text: str, rarity: TermRarity) -
         return 0.0
     shared = _shared_weight(statement, plain, rarity)
     is_single = any(kind != _NAMES and states_kind(plain, kind) for kind in statement.kinds)
-    if is_single and not statement.is_about_other:
+    if is_single and not statement.is_about_other and not _NOT_OF_SPEAKER.search(plain):
         # Of these kinds one holds at a time, so that no common word is needed.
         shared = max(shared, _MIN_SCORE)
     if statement.value_types and not has_type and named_share(statement, plain) < _NAMED_SHARE:
@@ -145,7 +153,8 @@ def ends_memory(statement: CorrectionStatement, memory: StatedMemory, rarity: Te
         return is_named
     if statement.kinds and not any(states_kind(plain, kind) for kind in statement.kinds):
         return False
-    if statement.kinds - {_NAMES} and not statement.is_about_other:
+    is_own = not statement.is_about_other and not _NOT_OF_SPEAKER.search(plain)
+    if statement.kinds - {_NAMES} and is_own:
         return True
     if statement.value_types and not (is_named or statement.value_types & value_types(plain)):
         return False

@@ -50,7 +50,7 @@ class SqlMessageSearch:
             return Listener(view)
         row = self._session.fetch_one("last_heard", view_params(view))
         if row is None:
-            return Listener(view, audience_of(view.session_id))
+            return Listener(view, audience_of(view.session_id), is_known=False)
         audience = audience_of(row["message_type"] or view.session_id)
         return Listener(view, audience, row["speaker"])
 
