@@ -27,7 +27,7 @@ _NAMED_S = 7 * 86_400.0
 _MAX_SEARCHED = 100
 # "哈哈" between a statement and the request is not what is meant.
 _MAX_SKIPPED = 2
-_MIN_TERMS = 2
+_MIN_TERMS = 1
 _MAX_QUESTIONS = 3
 
 

@@ -88,6 +88,11 @@ _CHINESE = tuple(
         rf"忘掉(?:{_ZH_JUST})",
         rf"{_ZH_TOPIC}{_ZH_MATTER}[,，]?(?:{_ZH_NOT}{_ZH_RECORD}|{_ZH_UNSAID})",
         rf"(?:把|将)?{_ZH_TOPIC}{_ZH_LINE}[,，]?{_ZH_FORGET}",
+        rf"(?:把|将){_ZH_TOPIC}{_ZH_MATTER}(?:忘了吧|忘掉|忘记吧|删掉|删了吧)",
+        # Of the speaker's own things only: 忘了我的伞 is none.
+        rf"{_ZH_NOT}{_ZH_RECORD}我的(?P<topic>[^,，、]{{1,10}}?)",
+        r"(?:请|你|帮我){0,2}忘掉我(?:的)?(?P<topic>[^,，、]{1,12}?)(?:这件事|的事情?)?",
+        rf"(?:我?(?:刚才|刚刚|头先)(?:说|讲)的)(?P<topic>[^,，、]{{1,8}}?){_ZH_NOT}{_ZH_RECORD}",
         rf"{_ZH_NOT}{_ZH_RECORD}{_ZH_TOPIC}{_ZH_MATTER}",
         rf"{_ZH_NOT}(?:把|将){_ZH_TOPIC}{_ZH_MATTER}{_ZH_RECORD}",
         rf"我?(?:刚才|刚刚|头先)(?:说|讲)(?:的|嘅)(?P<topic>[^,，、]{{1,12}}?)"
@@ -142,6 +147,8 @@ _ENGLISH = tuple(
         rf"{_EN_VERB} (?:{_EN_WHAT}|{_EN_PART}|(?:that )?i (?:ever )?{_EN_SAID}"
         rf"(?: anything| that| it)?) {_EN_ABOUT}",
         r"(?:forget|scratch) that (?:about|abt) (?P<topic>.{2,60}?)",
+        r"forget (?:that )?i(?:'m| was| am| have| had| live| work) (?P<topic>.{2,60}?)",
+        r"forget (?:about )?my (?P<topic>[\w' ]{2,40}?)",
         r"forget (?:that )?i (?:ever |even )?(?:mentioned|brought up|told you(?: about)?) "
         r"(?P<topic>.{2,60}?)",
         r"(?:forget|scratch|delete|drop) (?:the|my) (?P<topic>\w[\w' ]{1,30}?) bit",
