@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from plastic_memories.language.gate.heads import Assessment, trained_heads
 from plastic_memories.language.gate.kinds import KEPT_AS, KINDS, KeepAs, StatementKind
+from plastic_memories.language.gate.told_cues import cued_kinds
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.language.text.tokens import UNSPACED
 
@@ -32,6 +33,9 @@ _THRESHOLDS = {
 _CHINESE = regex(f"[{UNSPACED}]")
 # In a sentence of which a rule has read a part, the rest mostly says more of the same.
 _BESIDE_READ = 0.5
+# The least lasting score, and the least share of the way to keep, of a statement with cue words.
+_CUED_LASTING = 0.3
+_CUED_SHARE = {KeepAs.CONSTRAINT: 0.1, KeepAs.STYLE: 0.1, KeepAs.IDENTITY: 0.04}
 # Rather read for nothing than too late.
 _MAY_BE_TOLD = 0.2
 _KINDS_OF = {
@@ -60,11 +64,29 @@ def decide(
         return _decision(assessment, KeepAs.CONSTRAINT if limit > wish else KeepAs.STYLE)
     if keep_score(assessment, KeepAs.IDENTITY) >= thresholds.identity:
         return _decision(assessment, KeepAs.IDENTITY)
+    cued = _cued_decision(text, assessment)
+    if cued is not None:
+        return cued
     is_chinese = _CHINESE.search(text) is not None
     least = thresholds.note_chinese if is_chinese else thresholds.note_other
     if is_beside_read:
         least *= _BESIDE_READ
     return _decision(assessment, KeepAs.NOTE) if assessment.lasting >= least else None
+
+
+def _cued_decision(text: str, assessment: Assessment) -> Decision | None:
+    """Return how to keep a statement whose words tell its kind, if the gate does not object."""
+    if assessment.lasting < _CUED_LASTING:
+        return None
+    for kind in cued_kinds(text):
+        if _cued_share(assessment, KEPT_AS[kind]) >= _CUED_SHARE[KEPT_AS[kind]]:
+            return Decision(KEPT_AS[kind], kind, assessment.lasting)
+    return None
+
+
+def _cued_share(assessment: Assessment, keep_as: KeepAs) -> float:
+    ways = (KeepAs.IDENTITY,) if keep_as is KeepAs.IDENTITY else (KeepAs.CONSTRAINT, KeepAs.STYLE)
+    return sum(keep_score(assessment, way) for way in ways)
 
 
 def may_be_told(text: str) -> bool:
