@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from plastic_memories.language.gate.heads import Assessment, trained_heads
 from plastic_memories.language.gate.kinds import KEPT_AS, KINDS, KeepAs, StatementKind
-from plastic_memories.language.gate.told_cues import cued_kinds
+from plastic_memories.language.gate.told_cues import certain_kind, cued_kinds
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.language.text.tokens import UNSPACED
 
@@ -27,7 +27,7 @@ class Thresholds:
 # Chosen so that of real chatter at most one utterance in a thousand is told in every prompt, and
 # at most one in ten leaves a note; docs/explanation/gate.md has the figures.
 _THRESHOLDS = {
-    True: Thresholds(told=0.68, identity=0.6, note_chinese=0.72, note_other=0.91),
+    True: Thresholds(told=0.75, identity=0.6, note_chinese=0.72, note_other=0.91),
     False: Thresholds(told=0.85, identity=0.98, note_chinese=0.65, note_other=0.94),
 }
 _CHINESE = regex(f"[{UNSPACED}]")
@@ -35,7 +35,16 @@ _CHINESE = regex(f"[{UNSPACED}]")
 _BESIDE_READ = 0.5
 # The least lasting score, and the least share of the way to keep, of a statement with cue words.
 _CUED_LASTING = 0.3
-_CUED_SHARE = {KeepAs.CONSTRAINT: 0.1, KeepAs.STYLE: 0.1, KeepAs.IDENTITY: 0.04}
+_CUED_SHARE = {
+    StatementKind.ALLERGY: 0.1,
+    StatementKind.MEDICATION: 0.12,
+    StatementKind.STYLE: 0.12,
+    StatementKind.TABOO: 0.12,
+    StatementKind.DIET: 0.12,
+    StatementKind.HEALTH: 0.5,
+    StatementKind.BIRTHDAY: 0.04,
+    StatementKind.NAME: 0.04,
+}
 # Rather read for nothing than too late.
 _MAY_BE_TOLD = 0.2
 _KINDS_OF = {
@@ -76,12 +85,14 @@ def decide(
 
 def _cued_decision(text: str, assessment: Assessment) -> Decision | None:
     """Return how to keep a statement whose words tell its kind, if the gate does not object."""
-    if assessment.lasting < _CUED_LASTING:
-        return None
-    for kind in cued_kinds(text):
-        if _cued_share(assessment, KEPT_AS[kind]) >= _CUED_SHARE[KEPT_AS[kind]]:
-            return Decision(KEPT_AS[kind], kind, assessment.lasting)
-    return None
+    kind = certain_kind(text)
+    if kind is None and assessment.lasting >= _CUED_LASTING:
+        kind = next((one for one in cued_kinds(text) if _is_likely(assessment, one)), None)
+    return None if kind is None else Decision(KEPT_AS[kind], kind, assessment.lasting)
+
+
+def _is_likely(assessment: Assessment, kind: StatementKind) -> bool:
+    return _cued_share(assessment, KEPT_AS[kind]) >= _CUED_SHARE[kind]
 
 
 def _cued_share(assessment: Assessment, keep_as: KeepAs) -> float:

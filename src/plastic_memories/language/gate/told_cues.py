@@ -15,10 +15,25 @@ _CUES = {
         StatementKind.STYLE,
         StatementKind.TABOO,
         StatementKind.DIET,
+        StatementKind.HEALTH,
         StatementKind.BIRTHDAY,
         StatementKind.NAME,
     )
 }
+_CERTAIN = {
+    kind: regex(any_of("told_cues", f"certain_{kind.value}"))
+    for kind in (StatementKind.TABOO, StatementKind.STYLE)
+}
+_OF_ONE_BODY = frozenset(
+    {
+        StatementKind.ALLERGY,
+        StatementKind.MEDICATION,
+        StatementKind.DIET,
+        StatementKind.HEALTH,
+    }
+)
+_OF_OTHERS = regex(any_of("told_cues", "of_others"))
+_NOT_MEANT = regex(any_of("told_cues", "not_meant"))
 
 
 def cued_kinds(text: str) -> list[StatementKind]:
@@ -28,4 +43,17 @@ def cued_kinds(text: str) -> list[StatementKind]:
     ['taboo']
     """
     plain = comparable_text(text)
-    return [kind for kind, cue in _CUES.items() if cue.search(plain)]
+    if _NOT_MEANT.search(plain):
+        return []
+    is_of_others = _OF_OTHERS.search(plain) is not None
+    return [
+        kind
+        for kind, cue in _CUES.items()
+        if not (is_of_others and kind in _OF_ONE_BODY) and cue.search(plain)
+    ]
+
+
+def certain_kind(text: str) -> StatementKind | None:
+    """Return the kind of a request that needs no other evidence: 以后也别提他了."""
+    plain = comparable_text(text)
+    return next((kind for kind, cue in _CERTAIN.items() if cue.search(plain)), None)
