@@ -27,7 +27,7 @@ class Thresholds:
 # Chosen so that of real chatter at most one utterance in a thousand is told in every prompt, and
 # at most one in ten leaves a note; docs/explanation/gate.md has the figures.
 _THRESHOLDS = {
-    True: Thresholds(told=0.75, identity=0.6, note_chinese=0.72, note_other=0.91),
+    True: Thresholds(told=0.8, identity=0.6, note_chinese=0.72, note_other=0.91),
     False: Thresholds(told=0.85, identity=0.98, note_chinese=0.65, note_other=0.94),
 }
 _CHINESE = regex(f"[{UNSPACED}]")

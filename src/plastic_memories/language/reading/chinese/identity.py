@@ -108,7 +108,8 @@ def _confidence(parsed: ChineseClause) -> float:
 def _address(parsed: ChineseClause) -> Iterator[ExtractedItem]:
     found = _ADDRESS.match(parsed.whole)
     # 我朋友想开店，叫我帮忙: somebody else asks for something.
-    by_other = parsed.is_subject_implied and parsed.subject in _OTHERS
+    is_unnamed = parsed.is_subject_implied or parsed.kin not in parsed.whole
+    by_other = is_unnamed and parsed.subject in _OTHERS
     if not found or by_other or _REFUSED.search(parsed.whole):
         return
     name = clean_value(found["v"])
