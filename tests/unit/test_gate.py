@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import plastic_memories.language.gate
@@ -12,7 +13,8 @@ from harness import Api
 from plastic_memories.adapters.embedding.wheel import DEFAULT_MODEL, MODELS
 from plastic_memories.language.gate.decision import decide, lasting_score
 from plastic_memories.language.gate.gated_drafts import unread_statements
-from plastic_memories.language.gate.heads import WEIGHTS_FILE, trained_heads
+from plastic_memories.language.gate.heads import WEIGHTS_FILE, Assessment, trained_heads
+from plastic_memories.language.gate.kinds import KINDS, KeepAs, StatementKind
 from plastic_memories.language.reading.extraction import read_window
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner
@@ -64,6 +66,66 @@ def test_both_scripts_have_one_score() -> None:
 
 def test_an_empty_text_is_nothing() -> None:
     assert decide("", trained_heads().assess(""), by_both_heads=False) is None
+
+
+def doubtful(kind: StatementKind) -> Assessment:
+    """Return the scores of a lasting statement whose kind the gate alone would not believe."""
+    shares = np.full(len(KINDS) + 1, 0.7 / len(KINDS), dtype=np.float32)
+    shares[KINDS.index(kind)] = 0.3
+    return Assessment(0.6, shares)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("walnuts will literally kill me", "allergy"),
+        ("我一碰桃子嘴就肿", "allergy"),
+        ("two tablets with breakfast since the op", "medication"),
+        ("睡前半片 医生开的", "medication"),
+        ("quit bringing up my ex", "taboo"),
+        ("别跟我提考研", "taboo"),
+        ("go easy on the emojis", "style"),
+        ("你说话别那么文绉绉", "style"),
+        ("the crew all call me Sparky", "name"),
+        ("同事都喊我老鹰", "name"),
+        ("born on the 4th, in march", "birthday"),
+        ("我3月9号生的", "birthday"),
+    ],
+)
+def test_words_of_a_kind_make_a_doubtful_statement_a_candidate(text: str, kind: str) -> None:
+    assessment = doubtful(StatementKind(kind))
+
+    decision = decide(text, assessment, by_both_heads=True)
+
+    assert decision is not None
+    assert decision.kind == kind
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "my neighbour takes eleven tablets a day",
+        "我闺蜜对海鲜过敏",
+        "allergic to mondays",
+        "she broke out in hives",
+    ],
+)
+def test_words_about_others_or_in_jest_make_no_candidate(text: str) -> None:
+    assessment = doubtful(StatementKind.ALLERGY)
+
+    decision = decide(text, assessment, by_both_heads=True)
+
+    assert decision is None or decision.keep_as is KeepAs.NOTE
+
+
+@pytest.mark.parametrize("text", ["以后也别提他了", "don't ever ask me about the fire"])
+def test_a_plain_taboo_needs_no_score(text: str) -> None:
+    assessment = Assessment(0.05, np.zeros(len(KINDS) + 1, dtype=np.float32))
+
+    decision = decide(text, assessment, by_both_heads=True)
+
+    assert decision is not None
+    assert decision.kind is StatementKind.TABOO
 
 
 def test_a_statement_is_what_stands_in_the_message() -> None:

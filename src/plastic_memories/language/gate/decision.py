@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from plastic_memories.language.gate.heads import Assessment, trained_heads
 from plastic_memories.language.gate.kinds import KEPT_AS, KINDS, KeepAs, StatementKind
+from plastic_memories.language.gate.told_cues import certain_kind, cued_kinds
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.language.text.tokens import UNSPACED
 
@@ -26,12 +27,24 @@ class Thresholds:
 # Chosen so that of real chatter at most one utterance in a thousand is told in every prompt, and
 # at most one in ten leaves a note; docs/explanation/gate.md has the figures.
 _THRESHOLDS = {
-    True: Thresholds(told=0.68, identity=0.6, note_chinese=0.72, note_other=0.91),
+    True: Thresholds(told=0.8, identity=0.6, note_chinese=0.72, note_other=0.91),
     False: Thresholds(told=0.85, identity=0.98, note_chinese=0.65, note_other=0.94),
 }
 _CHINESE = regex(f"[{UNSPACED}]")
 # In a sentence of which a rule has read a part, the rest mostly says more of the same.
 _BESIDE_READ = 0.5
+# The least lasting score, and the least share of the way to keep, of a statement with cue words.
+_CUED_LASTING = 0.3
+_CUED_SHARE = {
+    StatementKind.ALLERGY: 0.1,
+    StatementKind.MEDICATION: 0.12,
+    StatementKind.STYLE: 0.12,
+    StatementKind.TABOO: 0.12,
+    StatementKind.DIET: 0.12,
+    StatementKind.HEALTH: 0.5,
+    StatementKind.BIRTHDAY: 0.04,
+    StatementKind.NAME: 0.04,
+}
 # Rather read for nothing than too late.
 _MAY_BE_TOLD = 0.2
 _KINDS_OF = {
@@ -60,11 +73,31 @@ def decide(
         return _decision(assessment, KeepAs.CONSTRAINT if limit > wish else KeepAs.STYLE)
     if keep_score(assessment, KeepAs.IDENTITY) >= thresholds.identity:
         return _decision(assessment, KeepAs.IDENTITY)
+    cued = _cued_decision(text, assessment)
+    if cued is not None:
+        return cued
     is_chinese = _CHINESE.search(text) is not None
     least = thresholds.note_chinese if is_chinese else thresholds.note_other
     if is_beside_read:
         least *= _BESIDE_READ
     return _decision(assessment, KeepAs.NOTE) if assessment.lasting >= least else None
+
+
+def _cued_decision(text: str, assessment: Assessment) -> Decision | None:
+    """Return how to keep a statement whose words tell its kind, if the gate does not object."""
+    kind = certain_kind(text)
+    if kind is None and assessment.lasting >= _CUED_LASTING:
+        kind = next((one for one in cued_kinds(text) if _is_likely(assessment, one)), None)
+    return None if kind is None else Decision(KEPT_AS[kind], kind, assessment.lasting)
+
+
+def _is_likely(assessment: Assessment, kind: StatementKind) -> bool:
+    return _cued_share(assessment, KEPT_AS[kind]) >= _CUED_SHARE[kind]
+
+
+def _cued_share(assessment: Assessment, keep_as: KeepAs) -> float:
+    ways = (KeepAs.IDENTITY,) if keep_as is KeepAs.IDENTITY else (KeepAs.CONSTRAINT, KeepAs.STYLE)
+    return sum(keep_score(assessment, way) for way in ways)
 
 
 def may_be_told(text: str) -> bool:

@@ -65,18 +65,21 @@ _REPORT = regex(
     r"insists?|insisted|assumes?|assumed|guessed|joked|mentioned|replied)\b"
     r"|\b(?:i heard|apparently|supposedly|reportedly|allegedly|rumou?r has it|according "
     r"to|i read that|"
-    r"the saying goes|so-called)\b",
+    r"the saying goes|so-called)\b"
+    # "a customer goes I'm allergic to ice": what follows is not the speaker's.
+    r"|(?<!\bi )\b(?:goes|(?:was|were|is|be|be all) like)$",
     re.IGNORECASE,
 )
 # 标题写：我叫张三: cited text, not a statement of the user.
 _CITATION = regex(any_of("clauses", "citation"))
-_SARCASM = regex(r"呵呵|才怪|反话|🙄|yeah,? right|\s/s\b", re.IGNORECASE)
+_SARCASM = regex(any_of("clauses", "sarcasm"), re.IGNORECASE)
 # The text that follows is material to work on, not conversation.
 _MATERIAL = regex(any_of("clauses", "material"), re.IGNORECASE)
 # What the user reports of themself is still their own statement.
 _OWN_REPORT = regex(any_of("clauses", "own_report"), re.IGNORECASE)
 _UNSURE = regex(any_of("clauses", "unsure"), re.IGNORECASE)
 _QUESTION = regex(any_of("clauses", "question"), re.IGNORECASE)
+_NOT_TO_ASK = regex(any_of("clauses", "not_to_ask"))
 _ASKING_OPENING = regex(any_of("clauses", "asking_opening"), re.IGNORECASE)
 _CONFIRM_TAG = regex(any_of("clauses", "confirm_tag"), re.IGNORECASE)
 # A request phrased as a question is still a request: "could you call me Bob?", 能不能别老用感叹号.
@@ -230,8 +233,13 @@ def _stated_clauses(sentence: str, masked: str, place: int) -> Iterator[MessageC
     for clause in map(_as_own_restriction, requests):
         if _is_reported_or_hypothetical(clause.text):
             return
-        if not _QUESTION.search(_OPENER.sub("", clause.text)) and not clause.is_unsure:
+        if not _asks(clause.text) and not clause.is_unsure:
             yield clause
+
+
+def _asks(text: str) -> bool:
+    """Return whether a clause asks: 你考了多少分 does, 别问我考了多少分 does not."""
+    return bool(_QUESTION.search(_OPENER.sub("", text))) and not _NOT_TO_ASK.search(text)
 
 
 def _as_request(clause: MessageClause) -> MessageClause:

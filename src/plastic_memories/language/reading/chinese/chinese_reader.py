@@ -48,6 +48,8 @@ _BUT_NOT = regex(r"^(?P<head>.*(?:是|叫|在|住|喜欢|讨厌|对|来自).{0,1
 _NO_NOUN = regex(any_of("chinese_chinese_reader", "no_noun"))
 # 我改名了，现在叫林一: the next clause has the new value.
 _CHANGED = regex(r"(?:改名|改行|转行|跳槽|换工作)了?$")
+# 我妈给我改了名，叫林一: the name that follows is the user's.
+_RENAMED = regex(r"给我(?:又|重新)?(?:改|起|取)")
 # 我最喜欢的颜色不是红色: no value is stated yet.
 _HEAD_ONLY = regex(r"(?:喜欢|爱)的[^的是]{1,5}$")
 _SOMEBODY = regex(f"{CHINESE_KIN_WORD}|{CHINESE_PET_WORD}")
@@ -81,6 +83,8 @@ def read_chinese_clauses(
 
 def _carried_subject(parsed: ChineseClause, understood: bool) -> ChineseSubject:
     """Return the subject of the next clause if it has none."""
+    if _RENAMED.search(parsed.whole):
+        return ChineseSubject.USER
     if not parsed.is_subject_implied:
         return _subject_after_named(parsed, understood)
     if understood or not parsed.predicate or _NO_NOUN.match(parsed.predicate):
@@ -104,6 +108,8 @@ def _subject_after_named(parsed: ChineseClause, understood: bool) -> ChineseSubj
 
 def _carried_topic(parsed: ChineseClause, items: Sequence[ExtractedItem]) -> str:
     """Return the relative or pet of a clause, as the topic of the next one."""
+    if _RENAMED.search(parsed.whole):
+        return ""
     if parsed.kin:
         return parsed.kin
     if not any(item.key.startswith("relationship.") for item in items):

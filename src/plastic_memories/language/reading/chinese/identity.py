@@ -50,14 +50,14 @@ _NAMED = regex(
     rf"(?:户口本|身份证|护照)?上?的?(?P<w>{'|'.join(_NAME_WORDS)})字?(?:就)?(?:是|叫做|叫|[:：]){_NAME}{_NAME_END}"
 )
 _NAMED_PLAINLY = regex(any_of("chinese_identity", "named_plainly"))
-_SURNAME = regex(r"姓(?P<v>[\u4e00-\u9fff]{1,2})(?:名(?P<n>[\u4e00-\u9fff]{1,2}))?$")
+_SURNAME = regex(r"姓(?![名氏什啥甚]|.的)(?P<v>[\u4e00-\u9fff]{1,2})(?:名(?P<n>[\u4e00-\u9fff]{1,2}))?$")
 _I_AM_NAME = regex(r"是(?P<v>[小阿][\u4e00-\u9fff]{1,2}|[A-Z][a-z]{2,12})$")
 _NO_NAME_SO = regex(r"[小阿](?:学生|孩|偷|白|姐|朋友|男孩|女孩|人|姨|公主|可爱|仙女|镇|众|资|说|Q)")
 _ADDRESS = at_start(
     r"(?:我|你|您)?(?>(?:请|以后|今后|可以|就|直接|都|麻烦|希望|想要?|要|喜欢|习惯|更|平时|"
     r"一般|朋友们?|大家|同事们?|同学们?|姐妹们?|兄弟们?|哥们儿?|学生们?|孩子们?|粉丝们?|客户们?|邻居们?|家人们?|家里人|身边的人|他们|网友们?|我?"
     r"希望你|你|们|还是|管|也|能|一直|从现在起|尽量|往后|日后|之后|接下来|平常|私下|那就|"
-    r"干脆|不如|别人))*"
+    r"干脆|不如|别人|先|暂时))*"
     rf"(?:(?:叫|称呼|喊|称|call)[我俺]|管[我俺]叫)(?:为|做|作)?{_NAME}{_NAME_END}"
 )
 _REFUSED = regex(
@@ -73,6 +73,7 @@ _STAR = regex(any_of("chinese_identity", "star"))
 _GENDER = regex(any_of("chinese_identity", "gender"))
 
 
+_OTHERS = frozenset({ChineseSubject.KIN, ChineseSubject.OTHER})
 _USUAL_NAME, _LONG_NAME = 3, 6  # Chinese characters
 
 
@@ -106,7 +107,10 @@ def _confidence(parsed: ChineseClause) -> float:
 
 def _address(parsed: ChineseClause) -> Iterator[ExtractedItem]:
     found = _ADDRESS.match(parsed.whole)
-    if not found or _REFUSED.search(parsed.whole):
+    # 我朋友想开店，叫我帮忙: somebody else asks for something.
+    is_unnamed = parsed.is_subject_implied or parsed.kin not in parsed.whole
+    by_other = is_unnamed and parsed.subject in _OTHERS
+    if not found or by_other or _REFUSED.search(parsed.whole):
         return
     name = clean_value(found["v"])
     if _is_name(name) and not re.search(r"[何就怎哪啥吗]", name):
