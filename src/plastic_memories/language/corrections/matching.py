@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from plastic_memories.language.corrections.correction_statements import (
     CorrectionStatement,
@@ -36,6 +37,8 @@ _RARITY = ((4, 0.004, 1.0), (10, 0.01, 0.8), (25, 0.02, 0.55))
 _COMMON_WEIGHT = 0.2
 # A person has several names at a time.
 _NAMES = "name"
+# The corrections of a conversation are compared with the same earlier messages.
+_LAST_COMPARED = 256
 # Keys of facts that a correction of something else must not end.
 _SINGLE_FACTS = ("basic_info.", "relationship.", "constraint.")
 # Of these the words are kept as they were said, with the dose or the time.
@@ -59,8 +62,8 @@ class TermRarity:
 
 def match_score(statement: CorrectionStatement, text: str, rarity: TermRarity) -> float:
     """Return how well an earlier text fits as what the statement corrects; 0 if it does not."""
-    plain = " ".join(split_clauses(text))
-    has_type = bool(statement.value_types & value_types(plain))
+    plain, types = _plain_text(text)
+    has_type = bool(statement.value_types & types)
     has_kind = any(states_kind(plain, kind) for kind in statement.kinds)
     if statement.cue is CorrectionCue.NAMED:
         if not statement.old_terms or named_share(statement, plain) < _NAMED_SHARE:
@@ -82,6 +85,23 @@ def match_score(statement: CorrectionStatement, text: str, rarity: TermRarity) -
     return shared + _bonus(has_type, has_kind) if shared >= _least(statement, has_type) else 0.0
 
 
+@lru_cache(maxsize=_LAST_COMPARED)
+def _plain_text(text: str) -> tuple[str, frozenset[str]]:
+    """Return a text as it is compared, and the types of its values."""
+    plain = " ".join(split_clauses(text))
+    return plain, value_types(plain)
+
+
+@lru_cache(maxsize=_LAST_COMPARED)
+def _term_set(plain: str) -> frozenset[str]:
+    return frozenset(content_terms(plain))
+
+
+@lru_cache(maxsize=_LAST_COMPARED)
+def _topic_set(plain: str) -> frozenset[str]:
+    return frozenset(topic_terms(plain))
+
+
 def _least(statement: CorrectionStatement, has_type: bool) -> float:
     if _NAMES in statement.kinds:
         return _MIN_SCORE_OF_KIND
@@ -97,7 +117,7 @@ def _bonus(has_type: bool, has_kind: bool) -> float:
 def _shared_weight(statement: CorrectionStatement, plain: str, rarity: TermRarity) -> float:
     # Who made a mistake repeats the wrong number or day.
     is_mistake = statement.cue is CorrectionCue.MISTAKE
-    terms = set(content_terms(plain) if is_mistake else topic_terms(plain))
+    terms = _term_set(plain) if is_mistake else _topic_set(plain)
     weights = statement.topic_terms
     return sum(weights[term] * rarity.weight(term) for term in weights if term in terms)
 
@@ -106,7 +126,7 @@ def named_share(statement: CorrectionStatement, plain: str) -> float:
     """Return which share of the named old value a normalised text has."""
     if not statement.old_terms:
         return 0.0
-    terms = set(content_terms(plain))
+    terms = _term_set(plain)
     found = [one for one in statement.old_terms if one in terms or (one.isdigit() and one in plain)]
     return len(found) / len(statement.old_terms)
 
