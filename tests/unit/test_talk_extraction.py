@@ -184,3 +184,12 @@ def test_in_a_story_session_everything_is_a_story() -> None:
 
 def test_what_the_hub_wrote_is_not_the_users_word_even_without_its_fence() -> None:
     assert extract_drafts([said("- [2024-05-01] 我叫小红\n- [2024-05-02] I live in Rome")]) == []
+
+
+def test_the_same_message_is_read_again_in_another_time_zone() -> None:
+    talk = [said("我明天搬家")]
+
+    in_utc, in_shanghai = (extract_drafts(talk, zone) for zone in ("UTC", "Asia/Shanghai"))
+
+    assert [draft.attributes["date"] for draft in in_utc] == ["2024-05-16"]
+    assert [draft.attributes["date"] for draft in in_shanghai] == ["2024-05-17"]

@@ -24,6 +24,7 @@ from plastic_memories.model.entry import (
 )
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.ports.storage import Stores
+from plastic_memories.rules.ranking.score_parts import Ints
 
 T = TypeVar("T")
 _COLUMNS: dict[str, type[np.generic]] = {
@@ -151,6 +152,15 @@ class OwnerIndex:
         """Return the terms of several entries."""
         codes, offsets = self._codes.array, self._offsets.array
         return [codes[offsets[position] : offsets[position + 1]] for position in positions]
+
+    def positions_with_codes(self, wanted: Codes) -> Ints:
+        """Return the entries that have exactly these terms, in order."""
+        codes, offsets = self._codes.array, self._offsets.array
+        found: Ints = np.flatnonzero(self["size"] == len(wanted))
+        # Term by term for all entries at once: after the first two hardly any is left.
+        for place, code in enumerate(wanted):
+            found = found[codes[offsets[found] + place] == code]
+        return found
 
     def _apply_changes(self, changes: PartitionChanges, *, shared: bool) -> None:
         if changes.remaining_ids is None and not changes.entries:

@@ -9,7 +9,6 @@ import numpy as np
 
 from plastic_memories.adapters.recall.ordering import Ranking, rank_positions
 from plastic_memories.adapters.recall.owner_index import TalkIndex
-from plastic_memories.adapters.recall.postings import Codes
 from plastic_memories.adapters.recall.scoring import (
     MATCH_THRESHOLDS,
     EntryScores,
@@ -121,10 +120,7 @@ def _weigh(index: TalkIndex, scores: EntryScores, question: str) -> None:
 
 def _positions_with_terms(index: TalkIndex, text: str) -> Ints:
     """Return the entries with the same words as a text, in the same order."""
-    codes: Codes = np.frombuffer(term_codes(index_terms(text)), np.uint32)
-    same_size = np.flatnonzero(index["size"] == len(codes))
-    same = [np.array_equal(own, codes) for own in index.term_codes_at_each(same_size.tolist())]
-    return same_size[np.array(same, np.bool_)]
+    return index.positions_with_codes(np.frombuffer(term_codes(index_terms(text)), np.uint32))
 
 
 def _factors(index: TalkIndex) -> Floats:

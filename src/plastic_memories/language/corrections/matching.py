@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from plastic_memories.language.corrections.correction_statements import (
     CorrectionStatement,
@@ -16,7 +17,7 @@ from plastic_memories.language.corrections.statement_kinds import (
     states_kind,
     value_types,
 )
-from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.reading.relation_words import is_of_others_or_supposed
 from plastic_memories.language.text.tokens import content_terms, normalise_script
 
 # At least so much of the named old value must be in the earlier statement.
@@ -37,13 +38,8 @@ _RARITY = ((4, 0.004, 1.0), (10, 0.01, 0.8), (25, 0.02, 0.55))
 _COMMON_WEIGHT = 0.2
 # A person has several names at a time.
 _NAMES = "name"
-# What is said of relatives, or only supposed, does not change with the speaker.
-_NOT_OF_SPEAKER = regex(
-    r"我(?:的)?(?:爸|妈|父|母|哥|姐|弟|妹|爷|奶|外婆|外公|姥|舅|姑|姨|叔|婶|孩子|儿子|女儿|闺女|"
-    r"朋友|同事|同学|室友|细佬|阿妈|阿爸|家人|父母)|^(?:他|她|佢)|(?:要是|如果|假如|万一)|"
-    r"\b(?:my (?:mum|mom|mother|dad|father|parents|sister|brother|son|daughter|kid|kids|friend|"
-    r"cousin|aunt|uncle|grandma|grandpa|nan)|if i|if we)\b"
-)
+# The corrections of a conversation are compared with the same earlier messages.
+_LAST_COMPARED = 256
 # Keys of facts that a correction of something else must not end.
 _SINGLE_FACTS = ("basic_info.", "relationship.", "constraint.")
 # Of these the words are kept as they were said, with the dose or the time.
@@ -67,8 +63,8 @@ class TermRarity:
 
 def match_score(statement: CorrectionStatement, text: str, rarity: TermRarity) -> float:
     """Return how well an earlier text fits as what the statement corrects; 0 if it does not."""
-    plain = " ".join(split_clauses(text))
-    has_type = bool(statement.value_types & value_types(plain))
+    plain, types = _plain_text(text)
+    has_type = bool(statement.value_types & types)
     has_kind = any(states_kind(plain, kind) for kind in statement.kinds)
     if statement.cue is CorrectionCue.NAMED:
         if not statement.old_terms or named_share(statement, plain) < _NAMED_SHARE:
@@ -82,12 +78,29 @@ def match_score(statement: CorrectionStatement, text: str, rarity: TermRarity) -
         return 0.0
     shared = _shared_weight(statement, plain, rarity)
     is_single = any(kind != _NAMES and states_kind(plain, kind) for kind in statement.kinds)
-    if is_single and not statement.is_about_other and not _NOT_OF_SPEAKER.search(plain):
+    if is_single and not statement.is_about_other and not is_of_others_or_supposed(plain):
         # Of these kinds one holds at a time, so that no common word is needed.
         shared = max(shared, _MIN_SCORE)
     if statement.value_types and not has_type and named_share(statement, plain) < _NAMED_SHARE:
         shared = shared if has_kind else 0.0
     return shared + _bonus(has_type, has_kind) if shared >= _least(statement, has_type) else 0.0
+
+
+@lru_cache(maxsize=_LAST_COMPARED)
+def _plain_text(text: str) -> tuple[str, frozenset[str]]:
+    """Return a text as it is compared, and the types of its values."""
+    plain = " ".join(split_clauses(text))
+    return plain, value_types(plain)
+
+
+@lru_cache(maxsize=_LAST_COMPARED)
+def _term_set(plain: str) -> frozenset[str]:
+    return frozenset(content_terms(plain))
+
+
+@lru_cache(maxsize=_LAST_COMPARED)
+def _topic_set(plain: str) -> frozenset[str]:
+    return frozenset(topic_terms(plain))
 
 
 def _least(statement: CorrectionStatement, has_type: bool) -> float:
@@ -105,7 +118,7 @@ def _bonus(has_type: bool, has_kind: bool) -> float:
 def _shared_weight(statement: CorrectionStatement, plain: str, rarity: TermRarity) -> float:
     # Who made a mistake repeats the wrong number or day.
     is_mistake = statement.cue is CorrectionCue.MISTAKE
-    terms = set(content_terms(plain) if is_mistake else topic_terms(plain))
+    terms = _term_set(plain) if is_mistake else _topic_set(plain)
     weights = statement.topic_terms
     return sum(weights[term] * rarity.weight(term) for term in weights if term in terms)
 
@@ -114,7 +127,7 @@ def named_share(statement: CorrectionStatement, plain: str) -> float:
     """Return which share of the named old value a normalised text has."""
     if not statement.old_terms:
         return 0.0
-    terms = set(content_terms(plain))
+    terms = _term_set(plain)
     found = [one for one in statement.old_terms if one in terms or (one.isdigit() and one in plain)]
     return len(found) / len(statement.old_terms)
 
@@ -153,7 +166,7 @@ def ends_memory(statement: CorrectionStatement, memory: StatedMemory, rarity: Te
         return is_named
     if statement.kinds and not any(states_kind(plain, kind) for kind in statement.kinds):
         return False
-    is_own = not statement.is_about_other and not _NOT_OF_SPEAKER.search(plain)
+    is_own = not statement.is_about_other and not is_of_others_or_supposed(plain)
     if statement.kinds - {_NAMES} and is_own:
         return True
     if statement.value_types and not (is_named or statement.value_types & value_types(plain)):

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from plastic_memories.language.gate.decision import Decision, decide
 from plastic_memories.language.gate.features import comparable_text
 from plastic_memories.language.gate.heads import Assessment
-from plastic_memories.language.gate.kinds import KeepAs
+from plastic_memories.language.gate.kinds import KeepAs, StatementKind
 from plastic_memories.language.reading.group_members import attribute_to_speaker
 from plastic_memories.language.reading.message_reading import ReadClause, draft_origin
+from plastic_memories.language.reading.relation_words import is_of_others_or_supposed
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.model.memory import Draft, MemoryType
 from plastic_memories.model.message import Message
@@ -62,12 +63,18 @@ def decide_statement(
     statement: UnreadStatement, assessment: Assessment, *, by_both_heads: bool
 ) -> Decision | None:
     """Return how to keep a statement; None if it is not worth it."""
-    return decide(
+    decision = decide(
         statement.text,
         assessment,
         by_both_heads=by_both_heads,
         is_beside_read=statement.is_beside_read,
     )
+    is_claim = decision is not None and decision.keep_as in (KeepAs.CONSTRAINT, KeepAs.IDENTITY)
+    if decision is None or not is_claim or decision.kind is StatementKind.TABOO:
+        return decision
+    # Somebody else's allergy or name is worth a note, and no limit of the speaker.
+    is_own = not is_of_others_or_supposed(statement.text)
+    return decision if is_own else replace(decision, keep_as=KeepAs.NOTE)
 
 
 def unread_draft(statement: UnreadStatement, decision: Decision) -> Draft:

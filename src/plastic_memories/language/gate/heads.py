@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -20,7 +21,8 @@ WEIGHTS_FILE = "weights.npz"
 KIND_OUTPUTS = len(KINDS) + 1
 # The kinds need fewer buckets: only statements are told apart.
 KIND_BUCKET_BITS = 14
-_KIND_SHIFT = np.uint64(BUCKET_BITS - KIND_BUCKET_BITS)
+_KIND_SHIFT = BUCKET_BITS - KIND_BUCKET_BITS
+_PLACES = {kind: place for place, kind in enumerate(KINDS)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ class Assessment:
     kinds: Floats  # a share for each of KINDS, then that of nothing; they sum to 1
 
     def share(self, *kinds: StatementKind) -> float:
-        return float(sum(self.kinds[KINDS.index(kind)] for kind in kinds))
+        return float(sum(self.kinds[_PLACES[kind]] for kind in kinds))
 
     @property
     def kind(self) -> StatementKind:
@@ -77,14 +79,14 @@ class GateHeads:
     def _scale(self, name: str) -> float:
         return float(self.arrays[name])
 
-    def _ngram_logit(self, buckets: NDArray[np.uint64]) -> float:
+    def _ngram_logit(self, buckets: NDArray[np.intp]) -> float:
         total = int(self.arrays["ngram_weights"][buckets].sum(dtype=np.int64))
-        scaled = total * self._scale("ngram_scale") / float(np.sqrt(len(buckets)))
+        scaled = total * self._scale("ngram_scale") / math.sqrt(len(buckets))
         return scaled + self._scale("ngram_bias")
 
-    def _ngram_kinds(self, buckets: NDArray[np.uint64]) -> Floats:
-        rows = self.arrays["kind_weights"][buckets >> _KIND_SHIFT].sum(axis=0, dtype=np.int64)
-        scaled = rows * self.arrays["kind_scales"] / np.sqrt(len(buckets))
+    def _ngram_kinds(self, buckets: NDArray[np.intp]) -> Floats:
+        rows = self.arrays["kind_weights"][buckets >> _KIND_SHIFT].sum(axis=0, dtype=np.int32)
+        scaled = rows * self.arrays["kind_scales"] / math.sqrt(len(buckets))
         logits: Floats = scaled.astype(np.float32) + self.arrays["kind_bias"]
         return logits
 
@@ -105,7 +107,7 @@ def trained_heads() -> GateHeads:
 
 
 def _sigmoid(logit: float) -> float:
-    return float(1.0 / (1.0 + np.exp(-np.clip(logit, -30.0, 30.0))))
+    return 1.0 / (1.0 + math.exp(-min(max(logit, -30.0), 30.0)))
 
 
 def _softmax(logits: Floats) -> Floats:

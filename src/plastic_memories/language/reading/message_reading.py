@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
+from functools import lru_cache
 from typing import Any
 
 from plastic_memories.language.dates import mentions
@@ -27,6 +28,9 @@ from plastic_memories.model.owner import Realm
 _CHINESE = regex(f"[{CJK}]")
 _ENGLISH_WORDS = at_start(rf"(?=[^A-Za-z]*+[A-Za-z][\w'-]*+ \W*+[A-Za-z])[^{CJK}]+")
 _LATIN = regex(r"[A-Za-z]")
+# A message is read for what the rules know, for what they do not, at once, and in the digest.
+_LAST_READ = 128
+_Reading = tuple[Realm, Sequence[MessageClause], Sequence[tuple[MessageClause, ExtractedItem]]]
 _IMPORTANCE_BY_PREFIX = (
     ("constraint.", 0.95),
     ("basic_info.name", 0.9),
@@ -67,12 +71,11 @@ def read_clauses(message: Message, zone: tzinfo, before: str = "") -> list[ReadC
 
     `before` is what the other side said just before.
     """
-    realm = detect_realm(message.content, message.realm)
     now = datetime.fromtimestamp(message.ts, zone)
-    clauses = stated_clauses(message, realm)
+    realm, clauses, items = _read_content(message.content, message.realm, message.ts, zone, before)
     found = [
         (_read_from(clause), clause.end, item_draft(message, clause, item, now, realm))
-        for clause, item in _read_items(clauses, message.content, now, before)
+        for clause, item in items
     ]
     return [
         ReadClause(
@@ -96,25 +99,35 @@ def _read_from(clause: MessageClause) -> int:
 
 def message_drafts(message: Message, zone: tzinfo, before: str = "") -> Iterator[Draft]:
     """Yield the drafts of one message, as if its speaker were the user."""
-    realm = detect_realm(message.content, message.realm)
     now = datetime.fromtimestamp(message.ts, zone)
-    for clause, item in extract_items(message, now, realm, before):
+    realm, _, items = _read_content(message.content, message.realm, message.ts, zone, before)
+    for clause, item in items:
         yield item_draft(message, clause, item, now, realm)
+
+
+@lru_cache(maxsize=_LAST_READ)
+def _read_content(content: str, said_in: Realm, ts: float, zone: tzinfo, before: str) -> _Reading:
+    """Return the realm of a message, what it states, and what the rules of both languages find."""
+    # Not a parameter: the same moment in two zones is equal, but may be another day.
+    now = datetime.fromtimestamp(ts, zone)
+    realm = detect_realm(content, said_in)
+    clauses = stated_clauses(content, realm)
+    return realm, clauses, _read_items(clauses, content, now, before)
 
 
 def extract_items(
     message: Message, now: datetime, realm: Realm, before: str = ""
 ) -> Iterable[tuple[MessageClause, ExtractedItem]]:
     """Yield the items that the rules of both languages find, clause by clause."""
-    return _read_items(stated_clauses(message, realm), message.content, now, before)
+    return _read_items(stated_clauses(message.content, realm), message.content, now, before)
 
 
-def stated_clauses(message: Message, realm: Realm) -> list[MessageClause]:
+def stated_clauses(content: str, realm: Realm) -> Sequence[MessageClause]:
     """Return the clauses of a message that state something; positions are those of its content."""
-    content = without_injected_lines(message.content[:READ_CHARS])
+    read = without_injected_lines(content[:READ_CHARS])
     if realm is Realm.OOC:
-        content = without_ooc_marks(content)
-    return list(believable_clauses(content, in_story=realm is Realm.STORY))
+        read = without_ooc_marks(read)
+    return tuple(believable_clauses(read, in_story=realm is Realm.STORY))
 
 
 def _read_items(

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
+from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.tokens import READ_CHARS
+
 _CHINESE_KIN_WORDS = {
     "mother": "妈妈 妈 母亲 老妈 老母亲 我娘",
     "father": "爸爸 爸 父亲 老爸 老爹",
@@ -135,3 +140,22 @@ CHINESE_KIN_WORD = f"(?:{_longest_first(CHINESE_KIN)})"
 CHINESE_PET_WORD = f"(?:{_longest_first(CHINESE_PETS)})"
 ENGLISH_KIN_WORD = f"(?:{'|'.join(ENGLISH_KIN.values())})"
 ENGLISH_PET_WORD = f"(?:{'|'.join(ENGLISH_PETS.values())}|pet)"
+
+
+# What is said of relatives and friends, or only supposed, is not said of the speaker.
+_OF_OTHERS = regex(
+    r"我(?:的)?(?:爸|妈|父|母|哥|姐|弟|妹|爷|奶|外婆|外公|姥|舅|姑|姨|叔|婶|孩子|儿子|女儿|闺女|"
+    r"朋友|同事|同学|室友|细佬|阿妈|阿爸|家人|父母)|^(?:他|她|佢)|要是|如果|假如|万一|"
+    r"\b(?:my (?:mum|mom|mother|dad|father|parents|sister|brother|son|daughter|kid|kids|friend|"
+    r"cousin|aunt|uncle|grandma|grandpa|nan)|if i|if we)\b",
+    re.IGNORECASE,
+)
+
+
+def is_of_others_or_supposed(text: str) -> bool:
+    """Return whether a statement is about somebody close to the speaker, or only supposed.
+
+    >>> is_of_others_or_supposed("我朋友小美对芒果过敏"), is_of_others_or_supposed("我对芒果过敏")
+    (True, False)
+    """
+    return _OF_OTHERS.search(text[:READ_CHARS]) is not None

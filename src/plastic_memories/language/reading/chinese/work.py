@@ -126,7 +126,9 @@ def _study(parsed: ChineseClause) -> Iterator[ExtractedItem]:
     if (
         school
         and not generic
-        and not re.search(r"老师|教|上班|工作|一所|某|附近|旁边|门口|对面|住|看到|[我你他她]们", text)
+        and not re.search(
+            r"老师|教|上班|工作|一所|某|附近|旁边|门口|对面|住|看到|[我你他她]们", text
+        )
     ):
         yield ExtractedItem(
             "basic_info.school", school["v"], parsed.content, confidence=_confidence(parsed)
