@@ -34,16 +34,16 @@ _CHINESE = regex(f"[{UNSPACED}]")
 # In a sentence of which a rule has read a part, the rest mostly says more of the same.
 _BESIDE_READ = 0.5
 # The least lasting score, and the least share of the way to keep, of a statement with cue words.
-_CUED_LASTING = 0.3
+_CUED_LASTING = 0.15
 _CUED_SHARE = {
-    StatementKind.ALLERGY: 0.1,
-    StatementKind.MEDICATION: 0.12,
-    StatementKind.STYLE: 0.12,
-    StatementKind.TABOO: 0.12,
-    StatementKind.DIET: 0.12,
+    StatementKind.ALLERGY: 0.05,
+    StatementKind.MEDICATION: 0.08,
+    StatementKind.STYLE: 0.06,
+    StatementKind.TABOO: 0.06,
+    StatementKind.DIET: 0.08,
     StatementKind.HEALTH: 0.5,
-    StatementKind.BIRTHDAY: 0.04,
-    StatementKind.NAME: 0.04,
+    StatementKind.BIRTHDAY: 0.03,
+    StatementKind.NAME: 0.03,
 }
 # Rather read for nothing than too late.
 _MAY_BE_TOLD = 0.2
