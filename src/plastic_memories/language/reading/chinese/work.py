@@ -42,6 +42,7 @@ _AT_SCHOOL = regex(
     rf"读大学|读研|读博|读|学习|毕业(?:的|了)?|大[一二三四](?:学生)?|研[一二三](?:学生)?|"
     rf"本科生?|博士生?|研究生|学生|的)?)?(?:.{{0,4}}|(?<=读|念|学)(?P<major>[^，,的了书研博]{{2,10}}))$"
 )
+_NO_STUDENT = regex(r"老师|教|上班|工作|一所|某|附近|旁边|门口|对面|住|看到|[我你他她]们")
 _MAJOR = regex(any_of("chinese_work", "major"))
 _GRADE = at_start(any_of("chinese_work", "grade"))
 _PLACE_VALUE = r"(?P<v>[\u4e00-\u9fffA-Za-z·\- ]{2,16}?)"
@@ -123,13 +124,7 @@ def _study(parsed: ChineseClause) -> Iterator[ExtractedItem]:
     generic = school and re.fullmatch(
         r"\A[上读念在一名个]*(?:大学|中学|高中|小学|学校|学院)", school["v"]
     )
-    if (
-        school
-        and not generic
-        and not re.search(
-            r"老师|教|上班|工作|一所|某|附近|旁边|门口|对面|住|看到|[我你他她]们", text
-        )
-    ):
+    if school and not generic and not _NO_STUDENT.search(text):
         yield ExtractedItem(
             "basic_info.school", school["v"], parsed.content, confidence=_confidence(parsed)
         )
