@@ -233,15 +233,15 @@ def test_connect_makes_a_key_and_sees_the_first_call(visit: Visit, hub: Server) 
 
 def test_conflicting_personas_are_merged(visit: Visit, hub: Server) -> None:
     caller = Caller(hub, "devkey")
-    caller.remember("住在上海", "profile", "basic_info.city")
-    caller.remember("住在杭州", "profile", "basic_info.city", persona_id="小忆")
+    caller.remember("喜欢喝茶", "profile", "preference.drink")
+    caller.remember("喜欢咖啡", "profile", "preference.drink", persona_id="小忆")
     visitor = visit().open("about")
 
-    visitor.page.click(".conflict .side:has-text('住在杭州') .button")
+    visitor.page.click(".conflict .side:has-text('喜欢咖啡') .button")
     visitor.page.wait_for_selector(".conflict", state="detached")
 
-    assert "住在上海" not in visitor.text(".groups")
-    assert "住在杭州" in visitor.text(".groups")
+    assert "喜欢喝茶" not in visitor.text(".groups")
+    assert "喜欢咖啡" in visitor.text(".groups")
 
 
 def test_two_people_see_nothing_of_each_other(visit: Visit, hub: Server) -> None:

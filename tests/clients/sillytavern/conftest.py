@@ -92,3 +92,9 @@ def meet(desk: Desk, model: FakeUpstream) -> Meet:
         return avatar
 
     return start
+
+
+@pytest.fixture(autouse=True)
+def nobody_known_yet(known: Known) -> None:
+    """Erase the user: an allergy told to one character is known to all of them."""
+    known.ask("POST", "/user/erase", confirm="userA")

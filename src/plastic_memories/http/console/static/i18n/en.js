@@ -382,6 +382,7 @@ export default {
   "type.rule": "Rule",
   "type.glossary": "Glossary",
   "type.stable_fact": "Stable fact",
+  "type.message": "Said",
   "type.note": "Note",
   "type.fact": "Fact",
   "type.identity": "Identity",

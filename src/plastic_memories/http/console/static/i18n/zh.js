@@ -382,6 +382,7 @@ export default {
   "type.rule": "规则",
   "type.glossary": "词汇",
   "type.stable_fact": "常识",
+  "type.message": "原话",
   "type.note": "笔记",
   "type.fact": "事实",
   "type.identity": "身份",

@@ -60,7 +60,10 @@ async function runRecall(query, budget, limit, now) {
   const body = { ...here(), query, limit, budget_tokens: budget, explain: true, ...(now ? { now } : {}) };
   const answer = await post("/memory/recall", body);
   const memories = new Map(answer.PERSONA_MEMORY.map((/** @type {any} */ one) => [one.id, one]));
-  const missing = (answer.explain ?? []).map((/** @type {any} */ one) => one.memory_id).filter((/** @type {number} */ id) => !memories.has(id)).slice(0, 20);
+  // Messages have ids of their own: below zero they cannot be taken for memories.
+  answer.CHAT_SNIPPETS.forEach((/** @type {any} */ one) => memories.set(-one.id, { content: one.content, type: "message" }));
+  answer.explain = (answer.explain ?? []).map((/** @type {any} */ one) => (one.memory_id === null ? { ...one, memory_id: -one.message_id } : one));
+  const missing = answer.explain.map((/** @type {any} */ one) => one.memory_id).filter((/** @type {number} */ id) => id > 0 && !memories.has(id)).slice(0, 20);
   const found = await Promise.all(missing.map((/** @type {number} */ id) => get("/memory/get", { ...here(), memory_id: id }).catch(() => null)));
   found.filter(Boolean).forEach((one) => memories.set(one.id, one));
   return { query, budget, limit, now, answer, memories, factors: new Map() };
@@ -125,7 +128,9 @@ function hit(item, run, top, known) {
   const parts = Object.entries(item.parts).filter(([, value]) => Math.abs(Number(value)) > 0.0005).sort((a, b) => Number(b[1]) - Number(a[1]));
   const isNew = known && !known.has(item.memory_id) && !item.left_out;
   return h("li", { class: isNew ? "hit differs" : "hit" },
-    h("p", { class: "content" }, h("button", { type: "button", class: "link", dir: "auto", onclick: () => openMemory(item.memory_id, memory?.persona_id ?? state.persona, () => {}) }, memory?.content ?? `#${item.memory_id}`)),
+    h("p", { class: "content" }, item.memory_id > 0
+      ? h("button", { type: "button", class: "link", dir: "auto", onclick: () => openMemory(item.memory_id, memory?.persona_id ?? state.persona, () => {}) }, memory?.content ?? `#${item.memory_id}`)
+      : h("span", { dir: "auto" }, memory?.content ?? "…")),
     h("p", { class: "meta" }, memory ? typeChip(memory.type) : null, h("b", { class: "score" }, number(item.score)),
       item.found_by.map((/** @type {string} */ one) => h("span", { class: "chip" }, tOr(`found_by.${one}`, one))),
       item.left_out ? h("span", { class: "why" }, leftOutText(item.left_out)) : null, isNew ? h("span", { class: "chip accent" }, t("lab.differs")) : null),
