@@ -62,7 +62,7 @@ def test_two_characters_of_one_name_do_not_mix(
     desk: Desk, known: Known, model: FakeUpstream, meet: Meet
 ) -> None:
     first = meet("双胞胎")
-    desk.say("我叫小明，我对芒果过敏")
+    desk.say("我喜欢爵士乐，我养了一只猫叫豆豆")
     known.digest(desk.persona(first))
 
     second = meet("双胞胎")
