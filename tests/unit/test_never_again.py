@@ -69,7 +69,8 @@ async def test_what_is_forbidden_while_a_model_reads_is_left_out_too(start_hub: 
     assert await api.listed("all", type="summary") == ["聊到：叫我 tcmiku"]
 
 
-async def test_a_new_utterance_of_it_is_stored_and_not_recalled(api: Api) -> None:
+async def test_a_new_utterance_of_it_is_stored_and_not_recalled(start_hub: StartHub) -> None:
+    api: Api = await start_hub(worker="off")
     [learned] = (await api.learn("我喜欢榴莲蛋糕"))["items"]
     await api.did("/memory/forget", memory_id=learned["memory_id"], never_again=True)
 
