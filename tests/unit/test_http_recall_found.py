@@ -65,8 +65,9 @@ async def test_meaning_finds_what_shares_no_word(start_hub: StartHub) -> None:
         await _keep(api, *CHATTER, ALLERGY, "I moved to another office")
         await embedded(api)
 
-        cook = await api.recall("what should I cook tonight", explain=True)
-        job = await api.recalled("我上班的地方")
+        # Not about time: on a busy machine the first question takes longer than a deadline.
+        cook = await api.recall("what should I cook tonight", explain=True, deadline_ms=20_000)
+        job = await api.recalled("我上班的地方", deadline_ms=20_000)
 
     assert cook["degraded"] == []
     assert cook["PERSONA_MEMORY"][0]["content"] == ALLERGY

@@ -10,6 +10,7 @@ from plastic_memories import __version__
 from plastic_memories.http.app import Application, create_app, warm_up
 from plastic_memories.http.options import HttpOptions, ProxyOptions
 from plastic_memories.hub.hub import Hub
+from plastic_memories.language.gate.decision import lasting_score
 from plastic_memories.language.text.lazy_regex import compile_all
 from plastic_memories.language.text.scripts import to_simplified
 from plastic_memories.settings import LOOPBACK_ORIGINS, Settings
@@ -53,6 +54,7 @@ async def _warm_up() -> None:
     loop = asyncio.get_running_loop()
     await loop.run_in_executor(None, compile_all)
     await loop.run_in_executor(None, to_simplified, "茶")  # any such text has the table made
+    await loop.run_in_executor(None, lasting_score, "茶")  # and the weights of the gate loaded
 
 
 def http_options(settings: Settings) -> HttpOptions:
